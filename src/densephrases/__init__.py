@@ -1,0 +1,1 @@
+"""Answers from any body of text: the exact phrase and where it stands."""

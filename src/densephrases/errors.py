@@ -1,0 +1,21 @@
+"""The few exceptions a caller may want to catch; each message names the value, what was expected and the remedy."""
+
+
+class DensePhrasesError(Exception):
+    """Anything a user of the package did that cannot work."""
+
+
+class ConfigError(DensePhrasesError, ValueError):
+    """A setting with an unknown name or an impossible value."""
+
+
+class DataError(DensePhrasesError, ValueError):
+    """An input file that is missing, unreadable or not in the expected format."""
+
+
+class ModelError(DensePhrasesError):
+    """A model folder that is missing, incomplete, of another version or of another kind."""
+
+
+class MissingExtraError(DensePhrasesError, ImportError):
+    """A feature whose optional dependencies are not installed."""

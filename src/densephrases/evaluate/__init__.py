@@ -1,0 +1,1 @@
+"""How right the answers are: data sets, metrics, and the paper's evaluations."""

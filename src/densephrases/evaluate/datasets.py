@@ -1,0 +1,93 @@
+"""Questions with their passages, read from SQuAD JSON (1.1 and 2.0, plain or compressed)."""
+
+import bz2
+import gzip
+import json
+import lzma
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from densephrases.errors import DataError
+from densephrases.text.passages import Passage
+
+_OPENERS: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+
+
+@dataclass(frozen=True, slots=True)
+class GoldAnswer:
+    text: str
+    start: int  # character position in the passage
+    ambiguous: bool = False  # the string occurs several times and the position is a guess
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    id: str
+    text: str
+    answers: tuple[GoldAnswer, ...]  # empty if the passage does not answer the question
+
+    @property
+    def golds(self) -> list[str]:
+        return [answer.text for answer in self.answers]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionedPassage:
+    """A passage, its article's number within the file, and the questions about it."""
+
+    passage: Passage
+    article: int
+    questions: tuple[Question, ...]
+
+
+def read_squad(path: Path) -> list[QuestionedPassage]:
+    """All passages of a SQuAD file in order; a malformed file raises DataError that names the place."""
+    content = _read_json(path)
+    articles = content.get("data") if isinstance(content, dict) else None
+    if not isinstance(articles, list):
+        raise DataError(f"'{path}' is not SQuAD JSON: expected an object with a list under 'data'.")
+    try:
+        return [
+            _passage(paragraph, str(article.get("title", "")), number)
+            for number, article in enumerate(articles)
+            for paragraph in article["paragraphs"]
+        ]
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        reason = f"no {error} where one is required" if isinstance(error, KeyError) else str(error)
+        raise DataError(f"'{path}' is not SQuAD JSON: {reason}.") from error
+
+
+def _read_json(path: Path) -> Any:
+    if not path.is_file():
+        raise DataError(f"Data file '{path}' does not exist.")
+    try:
+        with _OPENERS.get(path.suffix, open)(path) as file:
+            return json.loads(file.read())
+    except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DataError(f"'{path}' cannot be read as JSON: {error}.") from error
+
+
+def _passage(paragraph: dict[str, Any], title: str, article: int) -> QuestionedPassage:
+    text = paragraph["context"]
+    if not isinstance(text, str):
+        raise ValueError(f"a 'context' is {type(text).__name__}, expected text")
+    questions = tuple(_question(entry) for entry in paragraph.get("qas", []))
+    return QuestionedPassage(Passage(text, title.replace("_", " ")), article, questions)
+
+
+def _question(entry: dict[str, Any]) -> Question:
+    answers: list[dict[str, Any]] = [] if entry.get("is_impossible") else entry.get("answers", [])
+    return Question(str(entry["id"]), str(entry["question"]), tuple(map(_answer, answers)))
+
+
+def _answer(entry: dict[str, Any]) -> GoldAnswer:
+    return GoldAnswer(str(entry["text"]), int(entry["answer_start"]), bool(entry.get("start_ambiguous", False)))
+
+
+def questions_of(passages: list[QuestionedPassage]) -> Iterator[tuple[int, Question]]:
+    """Every question with the number of its passage."""
+    for number, passage in enumerate(passages):
+        for question in passage.questions:
+            yield number, question

@@ -1,0 +1,175 @@
+"""Reading comprehension: each question in its own passage, or among all passages of the file (the paper's D_small)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from densephrases.errors import DataError
+from densephrases.evaluate.datasets import Question, QuestionedPassage, questions_of
+from densephrases.evaluate.metrics import best_over_golds, exact_match, f1
+from densephrases.model.config import ModelConfig
+from densephrases.model.encoder import Encoder, Floats, PassageVectors, QuestionVectors
+from densephrases.search.spans import Span, best_span
+
+QUESTIONS_AT_ONCE = 128
+
+# Shape suffixes: B questions, P passages, T tokens of one passage, N tokens of all passages, D vector size.
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    question: Question
+    answer: str
+    passage: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedFile:
+    """A data set's passages and answerable questions as vectors."""
+
+    passages: Sequence[QuestionedPassage]
+    passage_vectors: Sequence[PassageVectors]
+    questions: Sequence[tuple[int, Question]]
+    question_vectors: QuestionVectors
+    unanswerable: int
+
+
+def encode_file(encoder: Encoder, passages: list[QuestionedPassage]) -> EncodedFile:
+    everything = list(questions_of(passages))
+    questions = [(number, question) for number, question in everything if question.answers]
+    if not questions:
+        raise DataError("The file has no question with an answer, so there is nothing to evaluate.")
+    return EncodedFile(
+        passages,
+        encoder.encode_passages([p.passage for p in passages]),
+        questions,
+        encoder.encode_questions([question.text for _, question in questions]),
+        len(everything) - len(questions),
+    )
+
+
+def read_passages(encoded: EncodedFile, config: ModelConfig, threshold: float | None = None) -> list[Prediction]:
+    """The best phrase of each question's own passage."""
+    scorer = SpanScorer(encoded, config, threshold)
+    return [
+        scorer.prediction(row, number, scorer.span(row, number)) for row, (number, _) in enumerate(encoded.questions)
+    ]
+
+
+def read_collection(
+    encoded: EncodedFile,
+    config: ModelConfig,
+    threshold: float | None = None,
+    advance: Callable[[int], None] = lambda _: None,
+) -> list[Prediction]:
+    """The best phrase among all passages, exactly.
+
+    A passage's best start plus its best end bounds every phrase in it; passages are searched in the order of
+    that bound until the best phrase found beats the next bound.
+    """
+    scorer = SpanScorer(encoded, config, threshold)
+    predictions: list[Prediction] = []
+    for first in range(0, len(encoded.questions), QUESTIONS_AT_ONCE):
+        rows = np.arange(first, min(first + QUESTIONS_AT_ONCE, len(encoded.questions)))
+        bounds_BP = scorer.passage_bounds(rows)
+        for row, bounds_P in zip(rows.tolist(), bounds_BP, strict=True):
+            predictions.append(_best_passage(scorer, row, bounds_P))
+        advance(len(rows))
+    return predictions
+
+
+def _best_passage(scorer: "SpanScorer", row: int, bounds_P: Floats) -> Prediction:
+    best, where = None, 0
+    for number in np.argsort(-bounds_P).tolist():
+        if best is not None and best.score >= bounds_P[number]:
+            break
+        span = scorer.span(row, number)
+        if span is not None and (best is None or span.score > best.score):
+            best, where = span, number
+    return scorer.prediction(row, where, best)
+
+
+class SpanScorer:
+    """Scores the phrases of any passage for any question; tokens below the filter threshold count for nothing."""
+
+    def __init__(self, encoded: EncodedFile, config: ModelConfig, threshold: float | None) -> None:
+        self.encoded = encoded
+        self.config = config
+        self.kept = [vectors.kept(threshold) for vectors in encoded.passage_vectors]
+
+    def span(self, row: int, number: int) -> Span | None:
+        passage, questions = self.encoded.passage_vectors[number], self.encoded.question_vectors
+        start_T, end_T = (
+            np.where(self.kept[number], passage.vectors_TD @ vector_D, -np.inf).astype(np.float32)
+            for vector_D in (questions.start_BD[row], questions.end_BD[row])
+        )
+        return best_span(start_T, end_T, passage.reach_T, self._coherency(row, passage))
+
+    def _coherency(self, row: int, passage: PassageVectors) -> Floats | None:
+        if self.encoded.question_vectors.coherency_B is None:
+            return None
+        _, _, left, right = self.config.split_parts
+        pairs_TT = passage.vectors_TD[:, left] @ passage.vectors_TD[:, right].T
+        return np.asarray(pairs_TT * self.encoded.question_vectors.coherency_B[row])
+
+    def passage_bounds(self, rows: NDArray[Any]) -> Floats:
+        """For each question and passage a score that no phrase of the passage exceeds."""
+        questions = self.encoded.question_vectors
+        starts_BP = self._best_of_passages(questions.start_BD[rows])
+        ends_BP = self._best_of_passages(questions.end_BD[rows])
+        bounds_BP = starts_BP + ends_BP
+        if questions.coherency_B is not None:
+            bounds_BP = bounds_BP + self._coherency_bounds(questions.coherency_B[rows])
+        return bounds_BP
+
+    def _best_of_passages(self, queries_BD: Floats) -> Floats:
+        vectors_ND, edges = self._all_vectors
+        scores_BN = queries_BD @ vectors_ND.T
+        bounds_BP = np.full((len(queries_BD), len(self.kept)), -np.inf, dtype=np.float32)
+        full = np.diff(edges) > 0
+        bounds_BP[:, full] = np.maximum.reduceat(scores_BN, edges[:-1][full], axis=1)
+        return bounds_BP
+
+    @cached_property
+    def _all_vectors(self) -> tuple[Floats, NDArray[np.int64]]:
+        """The kept vectors of all passages, and where each passage's begin."""
+        kept = [v.vectors_TD[k] for v, k in zip(self.encoded.passage_vectors, self.kept, strict=True)]
+        return np.concatenate(kept), np.cumsum([0, *map(len, kept)])
+
+    def _coherency_bounds(self, coherency_B: Floats) -> Floats:
+        _, _, left, right = self.config.split_parts
+        largest_P = [
+            np.linalg.norm(v.vectors_TD[:, left], axis=1).max(initial=0)
+            * np.linalg.norm(v.vectors_TD[:, right], axis=1).max(initial=0)
+            for v in self.encoded.passage_vectors
+        ]
+        return np.asarray(np.abs(coherency_B)[:, None] * np.asarray(largest_P), dtype=np.float32)
+
+    def prediction(self, row: int, number: int, span: Span | None) -> Prediction:
+        question = self.encoded.questions[row][1]
+        if span is None:
+            return Prediction(question, "", number, float("-inf"))
+        offsets = self.encoded.passage_vectors[number].offsets_T2
+        text = self.encoded.passages[number].passage.text
+        return Prediction(question, text[offsets[span.start, 0] : offsets[span.end, 1]], number, span.score)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingScores:
+    """Percentages over all answerable questions."""
+
+    questions: int
+    exact_match: float
+    f1: float
+
+    @classmethod
+    def of(cls, predictions: Sequence[Prediction]) -> "ReadingScores":
+        def percent(metric: Callable[[str, str], float]) -> float:
+            return 100 * float(np.mean([best_over_golds(metric, p.answer, p.question.golds) for p in predictions]))
+
+        return cls(len(predictions), percent(exact_match), percent(f1))

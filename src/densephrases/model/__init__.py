@@ -1,0 +1,4 @@
+"""The encoders: what they are (`config`), how text enters (`tokens`), how vectors leave (`encoder`).
+
+`network`, `checkpoint`, `export` and `original` need torch (the extra `train`); everything else does not.
+"""

@@ -1,0 +1,120 @@
+"""What a phrase model is, as it stands in the `config.json` of a model folder."""
+
+import json
+from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from densephrases.errors import ConfigError, ModelError
+
+SCHEMA_VERSION = 1
+CONFIG_FILE = "config.json"
+
+QuestionTrunk = Literal["separate", "shared"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """The architecture (paper §3.2 and the switches of Table 5) and the limits of its inputs.
+
+    Attributes:
+        base: Name of the pre-trained encoder all trunks start from.
+        trunk: The Hugging Face configuration of that encoder.
+        share: One trunk encodes passages and questions alike.
+        split: DenSPI's split of the hidden vector into start, end and coherency parts; needs `share`.
+        dim: Size of a learned projection of all vectors; None keeps the trunk's hidden size.
+        question_trunk: Two question encoders, or one with a linear head for start and end each.
+        passage_tokens: Longest input of the passage encoder; longer passages are read in windows.
+        overlap: Tokens that neighbouring windows have in common.
+        title_tokens: Tokens of the title that stand before each window.
+        question_tokens: Longest question, special tokens included; longer ones are cut.
+        max_words: Longest phrase, the paper's L.
+        filter_threshold: A token is worth storing if its start or its end filter logit exceeds this.
+    """
+
+    base: str
+    trunk: dict[str, Any] = field(repr=False)
+    share: bool = False
+    split: bool = False
+    dim: int | None = None
+    question_trunk: QuestionTrunk = "separate"
+    passage_tokens: int = 384
+    overlap: int = 128
+    title_tokens: int = 10
+    question_tokens: int = 64
+    max_words: int = 20
+    filter_threshold: float | None = None
+    schema_version: int = SCHEMA_VERSION
+
+    def __post_init__(self) -> None:
+        if self.split and not self.share:
+            raise ConfigError("split=True needs share=True: DenSPI splits the vectors of one shared encoder.")
+        if self.split and self.dim is not None:
+            raise ConfigError(f"split=True excludes dim={self.dim}: the split already divides the hidden vector.")
+        if self.question_trunk not in ("separate", "shared"):
+            raise ConfigError(f"question_trunk={self.question_trunk!r} is neither 'separate' nor 'shared'.")
+        if self.dim is not None and self.dim < 1:
+            raise ConfigError(f"dim={self.dim} is not a positive number of dimensions.")
+        if self.title_tokens + self.overlap + 8 >= self.passage_tokens:
+            raise ConfigError(
+                f"passage_tokens={self.passage_tokens} leaves no room beside overlap={self.overlap} "
+                f"and title_tokens={self.title_tokens}; raise it or lower those."
+            )
+
+    @property
+    def hidden(self) -> int:
+        return int(self.trunk["hidden_size"])
+
+    @property
+    def vector_size(self) -> int:
+        """Length of a token vector and of each of a question's two vectors."""
+        return self.dim or self.hidden
+
+    @property
+    def split_parts(self) -> tuple[slice, slice, slice, slice]:
+        """With `split`, where a hidden vector keeps its start, end and two coherency parts (DenSPI's proportions)."""
+        coherency = max(self.hidden // 32, 1)
+        boundary = (self.hidden - 2 * coherency) // 2
+        edges = [0, boundary, 2 * boundary, 2 * boundary + coherency, 2 * boundary + 2 * coherency]
+        start, end, left, right = (slice(a, b) for a, b in pairwise(edges))
+        return start, end, left, right
+
+    @property
+    def one_question_trunk(self) -> bool:
+        return self.share or self.question_trunk == "shared"
+
+    def with_threshold(self, threshold: float) -> Self:
+        return replace(self, filter_threshold=threshold)
+
+    def save(self, folder: Path) -> None:
+        (folder / CONFIG_FILE).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        path = folder / CONFIG_FILE
+        if not folder.is_dir():
+            raise ModelError(f"Model folder '{folder}' does not exist; give a folder made by training or export.")
+        if not path.is_file():
+            raise ModelError(f"Model folder '{folder}' has no {CONFIG_FILE}; it is incomplete or not a phrase model.")
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise ModelError(f"'{path}' is not valid JSON ({error}); copy the model folder again.") from error
+        return cls.from_values(values, path)
+
+    @classmethod
+    def from_values(cls, values: Any, path: Path) -> Self:
+        if not isinstance(values, dict) or "schema_version" not in values:
+            raise ModelError(f"'{path}' has no schema_version: it is not the configuration of a phrase model.")
+        if values["schema_version"] != SCHEMA_VERSION:
+            raise ModelError(
+                f"'{path}' has schema version {values['schema_version']}, this package reads {SCHEMA_VERSION}; "
+                "use a matching version of densephrases or export the model again."
+            )
+        known = {f.name for f in fields(cls)}
+        if unknown := sorted(values.keys() - known):
+            raise ModelError(f"'{path}' has unknown settings {unknown}; expected some of {sorted(known)}.")
+        if missing := sorted({"base", "trunk"} - values.keys()):
+            raise ModelError(f"'{path}' lacks {missing}; the file is truncated or was edited.")
+        return cls(**values)

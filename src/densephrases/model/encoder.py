@@ -1,0 +1,97 @@
+"""Passages and questions to vectors, whatever computes the forward pass."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from densephrases.model.batches import TokenBatch, batches_by_length, token_batch
+from densephrases.model.config import ModelConfig
+from densephrases.model.tokens import TokenizedPassage, Tokens
+from densephrases.text.passages import Passage
+
+Floats = NDArray[np.float32]
+
+# Shape suffixes: B questions, T tokens of a passage, D vector size.
+
+
+@dataclass(frozen=True, slots=True)
+class PassageVectors:
+    """One vector and two filter logits for every token of a passage, and where the tokens stand in its text."""
+
+    vectors_TD: Floats
+    filter_T2: Floats
+    offsets_T2: NDArray[np.int64]
+    reach_T: NDArray[np.int64]
+
+    def kept(self, threshold: float | None) -> NDArray[np.bool_]:
+        """Tokens worth storing: start or end logit above the threshold, and never none of a passage."""
+        best_T = self.filter_T2.max(axis=1, initial=-np.inf)
+        if threshold is None or len(best_T) == 0:
+            return np.ones(len(best_T), dtype=bool)
+        return np.asarray((best_T > threshold) | (best_T == best_T.max()), dtype=bool)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionVectors:
+    start_BD: Floats
+    end_BD: Floats
+    coherency_B: Floats | None = None  # only of models with `split`
+
+    def __len__(self) -> int:
+        return len(self.start_BD)
+
+
+class Encoder(ABC):
+    """Turns text into vectors in batches of similar length; subclasses compute one padded batch."""
+
+    tokens_per_batch = 8192
+
+    def __init__(self, config: ModelConfig, tokens: Tokens) -> None:
+        self.config = config
+        self.tokens = tokens
+
+    @abstractmethod
+    def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
+        """Token vectors (rows, tokens, D) and filter logits (rows, tokens, 2)."""
+
+    @abstractmethod
+    def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
+        """Start vectors (rows, D), end vectors (rows, D) and coherency scalars (rows,) if the model has them."""
+
+    def encode_passages(self, passages: Sequence[Passage]) -> list[PassageVectors]:
+        tokenized = self.tokens.passages(passages)
+        results = [self._empty(t) for t in tokenized]
+        jobs = [(result, window) for result, t in zip(results, tokenized, strict=True) for window in t.windows]
+        for rows in batches_by_length([len(window.ids) for _, window in jobs], self.tokens_per_batch):
+            picked = [jobs[i] for i in rows]
+            batch = token_batch([w.ids for _, w in picked], [w.types for _, w in picked], self.tokens.pad_id)
+            vectors, filters = self.forward_passages(batch)
+            for row, (result, window) in enumerate(picked):
+                own = slice(window.own_start, window.own_stop)
+                at = window.first + window.own_start - window.start
+                taken = slice(at, at + window.own_stop - window.own_start)
+                result.vectors_TD[own] = vectors[row, taken]
+                result.filter_T2[own] = filters[row, taken]
+        return results
+
+    def encode_questions(self, questions: Sequence[str]) -> QuestionVectors:
+        ids = [self.tokens.question(q) for q in questions]
+        start_BD, end_BD = (np.zeros((len(ids), self.config.vector_size), dtype=np.float32) for _ in range(2))
+        coherency_B = np.zeros(len(ids), dtype=np.float32) if self.config.split else None
+        for rows in batches_by_length([len(row) for row in ids], self.tokens_per_batch):
+            picked = [ids[i] for i in rows]
+            batch = token_batch(picked, [np.zeros_like(row) for row in picked], self.tokens.pad_id)
+            start_BD[rows], end_BD[rows], coherency = self.forward_questions(batch)
+            if coherency_B is not None:
+                coherency_B[rows] = coherency
+        return QuestionVectors(start_BD, end_BD, coherency_B)
+
+    def _empty(self, tokenized: TokenizedPassage) -> PassageVectors:
+        count = len(tokenized.offsets)
+        shapes: list[Any] = [(count, self.config.vector_size), (count, 2)]
+        vectors, filters = (np.zeros(shape, dtype=np.float32) for shape in shapes)
+        return PassageVectors(vectors, filters, tokenized.offsets, tokenized.reach)

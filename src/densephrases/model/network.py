@@ -1,0 +1,137 @@
+"""The three encoders as a torch module (paper §3.2), with the architecture switches of Table 5."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from densephrases.model.batches import TokenBatch
+from densephrases.model.config import ModelConfig
+from densephrases.model.encoder import Encoder, Floats
+from densephrases.model.tensors import inference, to_device, to_numpy
+from densephrases.model.tokens import Tokens
+from densephrases.model.trunk import Trunk, build_trunk, load_trunk, read_config, read_tokenizer
+
+# Shape suffixes: B rows of a batch, T tokens, D vector size, H hidden size.
+
+
+@dataclass(frozen=True)
+class QuestionStates:
+    start_BD: Tensor
+    end_BD: Tensor
+    coherency_B: Tensor | None = None
+
+
+class PhraseModel(nn.Module):
+    """Passage encoder, question encoders and filter layer; `encoder()` gives vectors for text."""
+
+    def __init__(self, config: ModelConfig, tokenizer: Tokenizer) -> None:
+        super().__init__()
+        self.config = config
+        self.tokens = Tokens(tokenizer, config)
+        self.passage = build_trunk(config.trunk)
+        if not config.share:
+            self.question_start = build_trunk(config.trunk)
+        if not config.one_question_trunk:
+            self.question_end = build_trunk(config.trunk)
+        self.filter = nn.Linear(config.hidden, 2)
+        if config.dim is not None:
+            self.projection = nn.Linear(config.hidden, config.dim, bias=False)
+        if config.dim is not None or (config.one_question_trunk and not config.split):
+            self.start_head = nn.Linear(config.hidden, config.vector_size, bias=False)
+            self.end_head = nn.Linear(config.hidden, config.vector_size, bias=False)
+        self._start_heads_alike()
+
+    def _start_heads_alike(self) -> None:
+        """All heads begin as the same (near-)isometry, so that inner products start out meaningful."""
+        heads = [getattr(self, name) for name in ("projection", "start_head", "end_head") if hasattr(self, name)]
+        for head in heads:
+            if self.config.dim is None:
+                nn.init.eye_(head.weight)
+            else:
+                nn.init.orthogonal_(head.weight, generator=torch.Generator().manual_seed(0))
+
+    @property
+    def trunks(self) -> list[Trunk]:
+        return [module for module in self.children() if isinstance(module, Trunk)]
+
+    def freeze_word_embeddings(self) -> None:
+        """As the original does: all trunks keep the base model's word embeddings, which can then be stored once."""
+        for trunk in self.trunks:
+            trunk.encoder.get_input_embeddings().weight.requires_grad_(False)
+
+    def passage_states(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Token vectors (B, T, D) and filter logits (B, T, 2)."""
+        hidden_BTH = self.passage(ids, types, mask)
+        vectors_BTD = self.projection(hidden_BTH) if self.config.dim is not None else hidden_BTH
+        return vectors_BTD, self.filter(hidden_BTH)
+
+    def question_states(self, ids: Tensor, types: Tensor, mask: Tensor) -> QuestionStates:
+        trunk = self.passage if self.config.share else self.question_start
+        first_BH = trunk(ids, types, mask)[:, 0]
+        if self.config.split:
+            return self._split_question(first_BH)
+        second_BH = first_BH if self.config.one_question_trunk else self.question_end(ids, types, mask)[:, 0]
+        if hasattr(self, "start_head"):
+            return QuestionStates(self.start_head(first_BH), self.end_head(second_BH))
+        return QuestionStates(first_BH, second_BH)
+
+    def _split_question(self, cls_BH: Tensor) -> QuestionStates:
+        """Each vector keeps its own part of the hidden vector and is zero elsewhere: search needs no other rule."""
+        start, end, left, right = self.config.split_parts
+        start_BD, end_BD = torch.zeros_like(cls_BH), torch.zeros_like(cls_BH)
+        start_BD[:, start], end_BD[:, end] = cls_BH[:, start], cls_BH[:, end]
+        return QuestionStates(start_BD, end_BD, (cls_BH[:, left] * cls_BH[:, right]).sum(-1))
+
+    @classmethod
+    def from_base(cls, base: str | Path, **settings: Any) -> Self:
+        """A model whose trunks all start from one pre-trained encoder: a Hugging Face folder or hub name."""
+        config = ModelConfig(base=Path(base).name, trunk=read_config(base).to_dict(), **settings)
+        model = cls(config, read_tokenizer(base))
+        pretrained = load_trunk(base)
+        for trunk in model.trunks:
+            trunk.load_state_dict(pretrained.state_dict())
+        return model
+
+    def save_pretrained(self, folder: str | Path, card: str = "") -> None:
+        from densephrases.model.checkpoint import save_model
+
+        save_model(self, Path(folder), card)
+
+    @classmethod
+    def from_pretrained(cls, folder: str | Path) -> Self:
+        from densephrases.model.checkpoint import load_model
+
+        return load_model(cls, Path(folder))
+
+    def encoder(self) -> "TorchEncoder":
+        return TorchEncoder(self)
+
+
+class TorchEncoder(Encoder):
+    """A phrase model's forward pass in torch, on whatever device its weights are."""
+
+    tokens_per_batch = 65536
+
+    def __init__(self, model: PhraseModel) -> None:
+        super().__init__(model.config, model.tokens)
+        self.model = model
+
+    @cached_property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
+        with inference(self.model, self.device):
+            vectors, filters = self.model.passage_states(*to_device(batch, self.device))
+        return to_numpy(vectors), to_numpy(filters)
+
+    def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
+        with inference(self.model, self.device):
+            states = self.model.question_states(*to_device(batch, self.device))
+        coherency = None if states.coherency_B is None else to_numpy(states.coherency_B)
+        return to_numpy(states.start_BD), to_numpy(states.end_BD), coherency

@@ -1,0 +1,170 @@
+"""Text to token ids and back to characters: the only place that knows special tokens, titles and windows."""
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Encoding, Tokenizer
+
+from densephrases.errors import ModelError
+from densephrases.model.config import ModelConfig
+from densephrases.text.passages import Passage
+from densephrases.text.words import word_numbers
+
+logger = logging.getLogger(__name__)
+
+TOKENIZER_FILE = "tokenizer.json"
+MAX_PHRASE_TOKENS = 64  # bounds the window where words are not set apart by spaces
+
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One input of the passage encoder: special tokens, title, and the passage tokens `start:stop`.
+
+    Neighbouring windows overlap; of the overlap each takes the half where it sees more context, so that
+    the ranges `own_start:own_stop` of a passage's windows cover every token exactly once.
+    """
+
+    ids: Ids
+    types: Ids
+    first: int  # where in `ids` passage token `start` stands
+    start: int
+    stop: int
+    own_start: int
+    own_stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizedPassage:
+    offsets: NDArray[np.int64]  # (tokens, 2): begin and end of each token in the passage's text
+    reach: NDArray[np.int64]  # the last token with which a phrase starting here may end
+    windows: tuple[Window, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Specials:
+    """The special tokens a tokenizer puts around a pair of texts, and the types of the two."""
+
+    before: list[int]
+    between: list[int]
+    after: list[int]
+    types: tuple[int, int]
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer) -> "_Specials":
+        pair = tokenizer.encode("a", "b")
+        sequence = list(pair.sequence_ids)
+        if 0 not in sequence or 1 not in sequence or sequence[0] is not None or sequence[-1] is not None:
+            raise ModelError(
+                "The tokenizer puts no special tokens around a pair of texts ([CLS] title [SEP] passage [SEP]): "
+                "use a BERT-like encoder's tokenizer."
+            )
+        a, b = sequence.index(0), sequence.index(1)
+        a_end = max(i for i, s in enumerate(sequence) if s == 0) + 1
+        b_end = max(i for i, s in enumerate(sequence) if s == 1) + 1
+        return cls(pair.ids[:a], pair.ids[a_end:b], pair.ids[b_end:], (pair.type_ids[a], pair.type_ids[b]))
+
+    @property
+    def count(self) -> int:
+        return len(self.before) + len(self.between) + len(self.after)
+
+
+class Tokens:
+    """A tokenizer together with the limits of a model's inputs."""
+
+    def __init__(self, tokenizer: Tokenizer, config: ModelConfig) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self.tokenizer = tokenizer
+        self.config = config
+        self.specials = _Specials.of(tokenizer)
+
+    @classmethod
+    def load(cls, folder: Path, config: ModelConfig) -> "Tokens":
+        return cls(load_tokenizer(folder), config)
+
+    @cached_property
+    def pad_id(self) -> int:
+        for token in ("[PAD]", "<pad>"):
+            if (number := self.tokenizer.token_to_id(token)) is not None:
+                return number
+        return 0
+
+    def question(self, text: str) -> Ids:
+        """Token ids of a question; with or without a final question mark it is the same question."""
+        encoding = self.tokenizer.encode(re.sub(r"[\s?]+$", "", text))
+        limit = self.config.question_tokens
+        if len(encoding.ids) > limit:
+            logger.warning("A question of %d tokens was cut to %d: %.60s...", len(encoding.ids), limit, text)
+            closing = len(self.specials.after)
+            return np.array(encoding.ids[: limit - closing] + encoding.ids[-closing:], dtype=np.int64)
+        return np.array(encoding.ids, dtype=np.int64)
+
+    def passages(self, passages: Sequence[Passage]) -> list[TokenizedPassage]:
+        texts = self.tokenizer.encode_batch([p.text for p in passages], add_special_tokens=False)
+        titles = self.tokenizer.encode_batch([p.title for p in passages], add_special_tokens=False)
+        limit = self.config.title_tokens
+        return [
+            self._passage(passage.text, text, title.ids[:limit])
+            for passage, text, title in zip(passages, texts, titles, strict=True)
+        ]
+
+    def _passage(self, text: str, encoding: Encoding, title: list[int]) -> TokenizedPassage:
+        offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        room = self.config.passage_tokens - self.specials.count - len(title)
+        windows = tuple(
+            self.frame(title, encoding.ids[start:stop], start, own)
+            for start, stop, own in spread_windows(len(encoding.ids), room, self.config.overlap)
+        )
+        return TokenizedPassage(offsets, phrase_reach(text, offsets, self.config.max_words), windows)
+
+    def frame(self, first: list[int], second: list[int], start: int, own: tuple[int, int]) -> Window:
+        """The two texts as the encoder expects them: special tokens before, between and after."""
+        s = self.specials
+        head = s.before + first + s.between
+        ids = head + second + s.after
+        types = [s.types[0]] * len(head) + [s.types[1]] * (len(ids) - len(head))
+        return Window(
+            np.array(ids, dtype=np.int64), np.array(types, dtype=np.int64), len(head), start, start + len(second), *own
+        )
+
+
+def load_tokenizer(folder: Path) -> Tokenizer:
+    path = folder / TOKENIZER_FILE
+    if not path.is_file():
+        raise ModelError(f"Model folder '{folder}' has no {TOKENIZER_FILE}; it is incomplete.")
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises plain Exception
+        raise ModelError(f"'{path}' cannot be read as a tokenizer ({error}); copy the model folder again.") from error
+
+
+def spread_windows(count: int, room: int, overlap: int) -> list[tuple[int, int, tuple[int, int]]]:
+    """Windows (start, stop, (own_start, own_stop)) of at most `room` tokens over `count` tokens."""
+    if count == 0:
+        return []
+    step = room - overlap
+    starts = list(range(0, max(count - overlap, 1), step))
+    stops = [min(start + room, count) for start in starts]
+    borders = [0, *((start + stop) // 2 for start, stop in zip(starts[1:], stops[:-1], strict=True)), count]
+    return [
+        (start, stop, (own_start, own_stop))
+        for start, stop, own_start, own_stop in zip(starts, stops, borders[:-1], borders[1:], strict=True)
+    ]
+
+
+def phrase_reach(text: str, offsets_T2: NDArray[np.int64], max_words: int) -> NDArray[np.int64]:
+    """For each token the last token of the longest phrase that starts with it."""
+    count = len(offsets_T2)
+    if count == 0:
+        return np.zeros(0, dtype=np.int64)
+    words_T = word_numbers(text, offsets_T2[:, 0])
+    by_words = np.searchsorted(words_T, words_T + max_words, side="left") - 1
+    return np.asarray(np.minimum(by_words, np.arange(count) + MAX_PHRASE_TOKENS - 1), dtype=np.int64)

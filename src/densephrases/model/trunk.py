@@ -1,0 +1,92 @@
+"""A pre-trained Hugging Face encoder behind one signature, whatever its family calls its inputs."""
+
+import inspect
+import os
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from transformers import MODEL_MAPPING, AutoConfig, AutoTokenizer, PretrainedConfig
+from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
+
+from densephrases.errors import ModelError
+from densephrases.model.tokens import TOKENIZER_FILE, load_tokenizer
+
+
+class Trunk(nn.Module):
+    """Token ids in, last hidden states out."""
+
+    def __init__(self, encoder: Any) -> None:
+        super().__init__()
+        self.encoder = encoder
+        takes_types = "token_type_ids" in inspect.signature(encoder.forward).parameters
+        self.uses_types = takes_types and getattr(encoder.config, "type_vocab_size", 0) > 1
+
+    def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
+        extra = {"token_type_ids": types} if self.uses_types else {}
+        states: Tensor = self.encoder(input_ids=ids, attention_mask=mask, **extra).last_hidden_state
+        return states
+
+
+def build_trunk(values: dict[str, Any]) -> Trunk:
+    """A trunk with random weights from the configuration kept in a model folder."""
+    config = AutoConfig.for_model(**values)
+    model_class = _model_class(config)
+    return Trunk(model_class(config, **_without_pooler(model_class)))
+
+
+def load_trunk(base: str | Path) -> Trunk:
+    """A trunk with the weights of a pre-trained encoder."""
+    config = read_config(base)
+    try:
+        model_class = _model_class(config)
+        return Trunk(model_class.from_pretrained(str(base), config=config, **_without_pooler(model_class)).float())
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ModelError(f"The weights of base model '{base}' cannot be loaded: {_first_line(error)}") from error
+
+
+def read_config(base: str | Path) -> PretrainedConfig:
+    _refuse_missing_folder(base)
+    try:
+        config: PretrainedConfig = AutoConfig.from_pretrained(str(base))
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"Base model '{base}' cannot be read as a Hugging Face encoder: {_first_line(error)}"
+        ) from error
+    if config.is_encoder_decoder or config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+        raise ModelError(
+            f"Base model '{base}' is of type '{config.model_type}', not a BERT-like encoder; "
+            "name one such as SpanBERT, MPNet, RoBERTa or MiniLM."
+        )
+    return config
+
+
+def read_tokenizer(base: str | Path) -> Tokenizer:
+    """The base model's tokenizer with offsets; a folder's tokenizer.json is taken as it is."""
+    if (Path(base) / TOKENIZER_FILE).is_file():
+        return load_tokenizer(Path(base))
+    try:
+        return AutoTokenizer.from_pretrained(str(base), use_fast=True).backend_tokenizer
+    except (OSError, ValueError, AttributeError) as error:
+        raise ModelError(f"Base model '{base}' has no fast tokenizer: {_first_line(error)}") from error
+
+
+def _refuse_missing_folder(base: str | Path) -> None:
+    """A name with several separators or a leading dot can only be a path: say that it is missing."""
+    name = str(base)
+    if (name.count("/") > 1 or name.startswith((".", os.sep, "~"))) and not Path(name).is_dir():
+        raise ModelError(f"Base model folder '{name}' does not exist.")
+
+
+def _model_class(config: PretrainedConfig) -> Any:
+    return MODEL_MAPPING[type(config)]
+
+
+def _without_pooler(model_class: Any) -> dict[str, Any]:
+    """The pooler is never used; families that have one take a switch to leave it out."""
+    return {"add_pooling_layer": False} if "add_pooling_layer" in inspect.signature(model_class).parameters else {}
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
