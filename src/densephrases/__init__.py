@@ -1,1 +1,44 @@
 """Answers from any body of text: the exact phrase and where it stands."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from densephrases.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from densephrases.model.bundled import load
+    from densephrases.model.network import PhraseModel
+    from densephrases.text.passages import Passage
+
+    __version__: str
+
+__all__ = ["Passage", "PhraseModel", "__version__", "load"]
+
+# Imported when first asked for: `import densephrases` is instant, and only training needs torch.
+_HOMES = {
+    "Passage": "densephrases.text.passages",
+    "PhraseModel": "densephrases.model.network",
+    "load": "densephrases.model.bundled",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("densephrases")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'densephrases' has no attribute '{name}'; it has {', '.join(__all__)}")
+    try:
+        value = getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"densephrases.{name} needs the package '{error.name}', which is not installed: "
+            "pip install 'densephrases[train]'"
+        ) from error
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import lzma
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +13,14 @@ from typing import Any
 from densephrases.errors import DataError
 from densephrases.text.passages import Passage
 
-_OPENERS: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+_OPENERS: dict[str, Callable[[Path, str], Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+_UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeDecodeError, json.JSONDecodeError)
 
 
 @dataclass(frozen=True, slots=True)
 class GoldAnswer:
     text: str
-    start: int  # character position in the passage
+    start: int  # character position in the passage; nothing says that the text really stands there
     ambiguous: bool = False  # the string occurs several times and the position is a guess
 
 
@@ -42,6 +44,11 @@ class QuestionedPassage:
     questions: tuple[Question, ...]
 
 
+def sample_path() -> Path:
+    """A dozen passages of SQuAD 1.1 with their questions, for demonstrations and tests."""
+    return Path(__file__).parent / "sample" / "squad-sample.json"
+
+
 def read_squad(path: Path) -> list[QuestionedPassage]:
     """All passages of a SQuAD file in order; a malformed file raises DataError that names the place."""
     content = _read_json(path)
@@ -63,27 +70,37 @@ def _read_json(path: Path) -> Any:
     if not path.is_file():
         raise DataError(f"Data file '{path}' does not exist.")
     try:
-        with _OPENERS.get(path.suffix, open)(path) as file:
+        with _OPENERS.get(path.suffix, Path.open)(path, "rb") as file:
             return json.loads(file.read())
-    except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except _UNREADABLE as error:
         raise DataError(f"'{path}' cannot be read as JSON: {error}.") from error
 
 
 def _passage(paragraph: dict[str, Any], title: str, article: int) -> QuestionedPassage:
-    text = paragraph["context"]
-    if not isinstance(text, str):
-        raise ValueError(f"a 'context' is {type(text).__name__}, expected text")
+    text = _text(paragraph, "context")
     questions = tuple(_question(entry) for entry in paragraph.get("qas", []))
     return QuestionedPassage(Passage(text, title.replace("_", " ")), article, questions)
 
 
 def _question(entry: dict[str, Any]) -> Question:
     answers: list[dict[str, Any]] = [] if entry.get("is_impossible") else entry.get("answers", [])
-    return Question(str(entry["id"]), str(entry["question"]), tuple(map(_answer, answers)))
+    number = str(entry["id"])
+    return Question(number, _text(entry, "question"), tuple(_answer(answer, number) for answer in answers))
 
 
-def _answer(entry: dict[str, Any]) -> GoldAnswer:
-    return GoldAnswer(str(entry["text"]), int(entry["answer_start"]), bool(entry.get("start_ambiguous", False)))
+def _answer(entry: dict[str, Any], question: str) -> GoldAnswer:
+    start = entry["answer_start"]
+    if not isinstance(start, int) or isinstance(start, bool) or start < 0:
+        raise ValueError(f"'answer_start' of question '{question}' is {start!r}, expected a position from 0 on")
+    return GoldAnswer(_text(entry, "text"), start, bool(entry.get("start_ambiguous", False)))
+
+
+def _text(entry: dict[str, Any], name: str) -> str:
+    text = entry[name]
+    if not isinstance(text, str):
+        raise ValueError(f"a '{name}' is {type(text).__name__}, expected text")
+    text.encode()  # half a surrogate pair is valid JSON but no text: a ValueError here rather than in the tokenizer
+    return text
 
 
 def questions_of(passages: list[QuestionedPassage]) -> Iterator[tuple[int, Question]]:

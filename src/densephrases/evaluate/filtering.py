@@ -20,7 +20,7 @@ class FilterRow:
 
 
 def default_thresholds(encoded: EncodedFile, steps: int = 16) -> list[float]:
-    """Thresholds that keep from all down to a twentieth of the tokens, evenly spaced in tokens kept."""
+    """Thresholds that keep from four fifths down to a twentieth of the tokens, evenly spaced in tokens kept."""
     best_N = np.concatenate([v.filter_T2.max(axis=1, initial=-np.inf) for v in encoded.passage_vectors])
     return [round(float(t), 3) for t in np.quantile(best_N, np.linspace(0.2, 0.95, steps))]
 

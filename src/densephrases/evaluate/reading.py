@@ -1,8 +1,10 @@
 """Reading comprehension: each question in its own passage, or among all passages of the file (the paper's D_small)."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -173,3 +175,18 @@ class ReadingScores:
             return 100 * float(np.mean([best_over_golds(metric, p.answer, p.question.golds) for p in predictions]))
 
         return cls(len(predictions), percent(exact_match), percent(f1))
+
+
+def write_predictions(predictions: Sequence[Prediction], path: Path) -> None:
+    """One JSON object a line: question, answer, the passage's number, score, and whether it matches exactly."""
+    with path.open("w", encoding="utf-8") as file:
+        for p in predictions:
+            row = {
+                "id": p.question.id,
+                "question": p.question.text,
+                "answer": p.answer,
+                "passage": p.passage,
+                "score": p.score,
+                "exact_match": best_over_golds(exact_match, p.answer, p.question.golds),
+            }
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")

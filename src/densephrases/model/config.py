@@ -13,6 +13,10 @@ CONFIG_FILE = "config.json"
 
 QuestionTrunk = Literal["separate", "shared"]
 
+_LEAST = {"passage_tokens": 1, "overlap": 0, "title_tokens": 0, "question_tokens": 3, "max_words": 1}
+_HIDDEN_SIZE_NAMES = ("hidden_size", "dim", "d_model")  # BERT and most others, DistilBERT, a few
+Kind = Literal["phrases", "reader"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
@@ -31,6 +35,7 @@ class ModelConfig:
         question_tokens: Longest question, special tokens included; longer ones are cut.
         max_words: Longest phrase, the paper's L.
         filter_threshold: A token is worth storing if its start or its end filter logit exceeds this.
+        kind: A phrase model, or a cross-attention reader (which only has the trunk and the limits).
     """
 
     base: str
@@ -45,6 +50,7 @@ class ModelConfig:
     question_tokens: int = 64
     max_words: int = 20
     filter_threshold: float | None = None
+    kind: Kind = "phrases"
     schema_version: int = SCHEMA_VERSION
 
     def __post_init__(self) -> None:
@@ -56,6 +62,10 @@ class ModelConfig:
             raise ConfigError(f"question_trunk={self.question_trunk!r} is neither 'separate' nor 'shared'.")
         if self.dim is not None and self.dim < 1:
             raise ConfigError(f"dim={self.dim} is not a positive number of dimensions.")
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < least:
+                raise ConfigError(f"{name}={value!r} is not a whole number of at least {least}.")
         if self.title_tokens + self.overlap + 8 >= self.passage_tokens:
             raise ConfigError(
                 f"passage_tokens={self.passage_tokens} leaves no room beside overlap={self.overlap} "
@@ -64,7 +74,10 @@ class ModelConfig:
 
     @property
     def hidden(self) -> int:
-        return int(self.trunk["hidden_size"])
+        for name in _HIDDEN_SIZE_NAMES:
+            if name in self.trunk:
+                return int(self.trunk[name])
+        raise ConfigError(f"The trunk's configuration names no hidden size: expected one of {_HIDDEN_SIZE_NAMES}.")
 
     @property
     def vector_size(self) -> int:
@@ -91,7 +104,7 @@ class ModelConfig:
         (folder / CONFIG_FILE).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, folder: Path) -> Self:
+    def load(cls, folder: Path, kind: Kind = "phrases") -> Self:
         path = folder / CONFIG_FILE
         if not folder.is_dir():
             raise ModelError(f"Model folder '{folder}' does not exist; give a folder made by training or export.")
@@ -101,7 +114,10 @@ class ModelConfig:
             values = json.loads(path.read_text(encoding="utf-8"))
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
             raise ModelError(f"'{path}' is not valid JSON ({error}); copy the model folder again.") from error
-        return cls.from_values(values, path)
+        config = cls.from_values(values, path)
+        if config.kind != kind:
+            raise ModelError(f"Model folder '{folder}' holds a model of kind '{config.kind}', expected '{kind}'.")
+        return config
 
     @classmethod
     def from_values(cls, values: Any, path: Path) -> Self:
@@ -117,4 +133,7 @@ class ModelConfig:
             raise ModelError(f"'{path}' has unknown settings {unknown}; expected some of {sorted(known)}.")
         if missing := sorted({"base", "trunk"} - values.keys()):
             raise ModelError(f"'{path}' lacks {missing}; the file is truncated or was edited.")
-        return cls(**values)
+        try:
+            return cls(**values)
+        except (ConfigError, TypeError) as error:
+            raise ModelError(f"'{path}' has an impossible setting: {error}") from error

@@ -10,10 +10,11 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from densephrases.model.batches import TokenBatch
+from densephrases.model.checkpoint import load_weights, save_folder
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, Floats
 from densephrases.model.tensors import inference, to_device, to_numpy
-from densephrases.model.tokens import Tokens
+from densephrases.model.tokens import Tokens, load_tokenizer
 from densephrases.model.trunk import Trunk, build_trunk, load_trunk, read_config, read_tokenizer
 
 # Shape suffixes: B rows of a batch, T tokens, D vector size, H hidden size.
@@ -64,6 +65,12 @@ class PhraseModel(nn.Module):
         for trunk in self.trunks:
             trunk.encoder.get_input_embeddings().weight.requires_grad_(False)
 
+    def forward(
+        self, passages: tuple[Tensor, Tensor, Tensor], questions: tuple[Tensor, Tensor, Tensor]
+    ) -> tuple[Tensor, Tensor, QuestionStates]:
+        """Everything a training step needs: token vectors, filter logits and question vectors."""
+        return *self.passage_states(*passages), self.question_states(*questions)
+
     def passage_states(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Token vectors (B, T, D) and filter logits (B, T, 2)."""
         hidden_BTH = self.passage(ids, types, mask)
@@ -98,15 +105,14 @@ class PhraseModel(nn.Module):
         return model
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
-        from densephrases.model.checkpoint import save_model
-
-        save_model(self, Path(folder), card)
+        save_folder(Path(folder), self, self.config, self.tokens.tokenizer, card)
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Self:
-        from densephrases.model.checkpoint import load_model
-
-        return load_model(cls, Path(folder))
+        path = Path(folder)
+        model = cls(ModelConfig.load(path), load_tokenizer(path))
+        load_weights(path, model)
+        return model
 
     def encoder(self) -> "TorchEncoder":
         return TorchEncoder(self)

@@ -14,7 +14,7 @@ from tokenizers import Encoding, Tokenizer
 from densephrases.errors import ModelError
 from densephrases.model.config import ModelConfig
 from densephrases.text.passages import Passage
-from densephrases.text.words import word_numbers
+from densephrases.text.words import skip_spaces, word_numbers
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ class Tokens:
 
     @cached_property
     def pad_id(self) -> int:
-        for token in ("[PAD]", "<pad>"):
+        for token in ("<pad>", "[PAD]"):  # MPNet has both and means the first
             if (number := self.tokenizer.token_to_id(token)) is not None:
                 return number
         return 0
@@ -118,6 +118,8 @@ class Tokens:
 
     def _passage(self, text: str, encoding: Encoding, title: list[int]) -> TokenizedPassage:
         offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        # SentencePiece counts the space before a word to its token; no phrase should begin with it.
+        offsets[:, 0] = np.minimum(skip_spaces(text, offsets[:, 0]), offsets[:, 1])
         room = self.config.passage_tokens - self.specials.count - len(title)
         windows = tuple(
             self.frame(title, encoding.ids[start:stop], start, own)

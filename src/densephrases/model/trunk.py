@@ -90,3 +90,8 @@ def _without_pooler(model_class: Any) -> dict[str, Any]:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+def trunk_parameters(trunk: nn.Module) -> int:
+    """Parameters that multiply: all but the embedding tables."""
+    return sum(p.numel() for name, p in trunk.named_parameters() if "embeddings" not in name)

@@ -5,8 +5,21 @@ from numpy.typing import NDArray
 
 
 def word_numbers(text: str, positions: NDArray[np.integer]) -> NDArray[np.int64]:
-    """The number of the word in which each character position lies, counted from 0."""
-    space = np.fromiter((c.isspace() for c in text), dtype=bool, count=len(text))
+    """The number of the word in which each character position lies, counted from 0.
+
+    Space counts to the word after it, and so does the end of the text: tokenizers put both into tokens.
+    """
+    space = np.append(_spaces(text), True)
     begins = ~space
     begins[1:] &= space[:-1]
-    return np.asarray(np.cumsum(begins)[positions] - 1, dtype=np.int64)
+    return np.asarray((np.cumsum(begins) - ~space)[positions], dtype=np.int64)
+
+
+def skip_spaces(text: str, positions: NDArray[np.integer]) -> NDArray[np.int64]:
+    """The first non-space character at or after each position, or the end of the text."""
+    visible = np.append(np.flatnonzero(~_spaces(text)), len(text))
+    return np.asarray(visible[np.searchsorted(visible, positions)], dtype=np.int64)
+
+
+def _spaces(text: str) -> NDArray[np.bool_]:
+    return np.fromiter((c.isspace() for c in text), dtype=bool, count=len(text))

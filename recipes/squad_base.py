@@ -1,0 +1,29 @@
+"""The base model: MPNet-base on SQuAD, taught by an MPNet-base reader."""
+
+from pathlib import Path
+
+from densephrases.train.batches import BatchPlan
+from densephrases.train.loop import LoopConfig
+from densephrases.train.phrases import PhraseRecipe
+from densephrases.train.reader import ReaderRecipe
+
+
+def reader(data: Path, models: Path) -> ReaderRecipe:
+    return ReaderRecipe(
+        base=models / "mpnet",  # sentence-transformers/all-mpnet-base-v2
+        train=(data / "squad-train.json.gz",),
+        dev=data / "squad-dev.json.gz",
+        batch_size=32,
+        loop=LoopConfig(epochs=2, learning_rate=4e-5, checkpoint_every=None),
+    )
+
+
+def phrases(data: Path, models: Path) -> PhraseRecipe:
+    return PhraseRecipe(
+        base=models / "mpnet",
+        train=(data / "squad-train.json.gz",),
+        dev=data / "squad-dev.json.gz",
+        teacher=models / "reader",
+        batches=BatchPlan(questions=192),
+        loop=LoopConfig(epochs=4, learning_rate=5e-5, checkpoint_every=None),
+    )

@@ -1,0 +1,1 @@
+"""The command `densephrases`: a command parses, calls one library function, prints."""

@@ -1,0 +1,159 @@
+"""`densephrases eval`: how right a model's answers are."""
+
+import json
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from densephrases.cli.extras import require
+
+if TYPE_CHECKING:
+    from densephrases.evaluate.filtering import FilterRow
+    from densephrases.evaluate.reading import EncodedFile
+    from densephrases.model.encoder import Encoder
+
+app = typer.Typer(help="Evaluate models on annotated questions.", no_args_is_help=True)
+progress_console = Console(stderr=True)
+
+
+class Runtime(StrEnum):
+    onnx = "onnx"
+    torch = "torch"
+
+
+class Precision(StrEnum):
+    int8 = "int8"
+    fp32 = "fp32"
+
+
+Data = Annotated[Path, typer.Argument(help="SQuAD JSON, plain or compressed.")]
+Model = Annotated[str, typer.Option(help="A bundled model's name or a model folder.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
+RuntimeOption = Annotated[Runtime, typer.Option(help="onnx needs no torch; torch reads training checkpoints.")]
+PrecisionOption = Annotated[Precision | None, typer.Option(help="Of the ONNX graphs [default: int8 if there].")]
+
+
+@app.command()
+def reading(
+    data: Data,
+    model: Model = "small",
+    all_passages: Annotated[
+        bool, typer.Option("--all-passages", help="Search every passage of the file for every question.")
+    ] = False,
+    threshold: Annotated[
+        float | None, typer.Option(help="Leave out tokens whose filter logits do not exceed this.")
+    ] = None,
+    predictions: Annotated[
+        Path | None, typer.Option(help="Write each question's answer to this JSON-lines file.")
+    ] = None,
+    runtime: RuntimeOption = Runtime.onnx,
+    precision: PrecisionOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Exact match and F1 on a SQuAD file, as the official script computes them."""
+    from densephrases.evaluate.reading import ReadingScores, read_collection, read_passages, write_predictions
+
+    encoder, encoded = _encode(data, model, runtime, precision)
+    with Progress(console=progress_console, transient=True) as progress:
+        bar = progress.add_task("searching all passages" if all_passages else "reading", total=len(encoded.questions))
+        if all_passages:
+            found = read_collection(encoded, encoder.config, threshold, lambda n: progress.advance(bar, n))
+        else:
+            found = read_passages(encoded, encoder.config, threshold)
+    if predictions is not None:
+        write_predictions(found, predictions)
+    result = asdict(ReadingScores.of(found)) | {
+        "unanswerable": encoded.unanswerable,
+        "passages": len(encoded.passages),
+        "all_passages": all_passages,
+    }
+    if as_json:
+        typer.echo(json.dumps(result))
+    else:
+        scope = f"all {len(encoded.passages):,} passages" if all_passages else "each question's passage"
+        typer.echo(f"{len(found):,} questions over {scope}: EM {result['exact_match']:.2f}, F1 {result['f1']:.2f}")
+
+
+@app.command("filter")
+def filter_(
+    data: Data,
+    model: Model = "small",
+    write: Annotated[bool, typer.Option("--write", help="Store the chosen threshold in the model folder.")] = False,
+    runtime: RuntimeOption = Runtime.onnx,
+    precision: PrecisionOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """The filter's threshold against tokens kept and accuracy; chooses the most filtering for at most 0.5 EM."""
+    from densephrases.evaluate.filtering import choose_threshold, default_thresholds, filter_table
+    from densephrases.model.bundled import folder_of
+
+    encoder, encoded = _encode(data, model, runtime, precision)
+    rows = filter_table(encoded, encoder.config, default_thresholds(encoded))
+    chosen = choose_threshold(rows)
+    if write and chosen.threshold is not None:
+        encoder.config.with_threshold(chosen.threshold).save(folder_of(model))
+    if as_json:
+        typer.echo(json.dumps({"rows": [asdict(row) for row in rows], "chosen": asdict(chosen)}))
+    else:
+        _print_filter_table(rows, chosen)
+
+
+def _print_filter_table(rows: list["FilterRow"], chosen: "FilterRow") -> None:
+    table = Table("threshold", "tokens kept %", "EM", "F1", "")
+    for row in rows:
+        name = "none" if row.threshold is None else f"{row.threshold:.3f}"
+        mark = "chosen" if row == chosen else ""
+        table.add_row(name, f"{row.kept:.1f}", f"{row.exact_match:.2f}", f"{row.f1:.2f}", mark)
+    Console().print(table)
+
+
+@app.command()
+def reader(
+    data: Data,
+    model: Annotated[Path, typer.Option(help="Folder of a trained reader.")],
+    as_json: AsJson = False,
+) -> None:
+    """Exact match and F1 of a cross-attention reader (needs the extra 'train')."""
+    require("train", "torch", "transformers", "safetensors")
+    import torch
+
+    from densephrases.evaluate.datasets import read_squad
+    from densephrases.evaluate.reading import ReadingScores
+    from densephrases.model.reader import Reader
+    from densephrases.train.reader import reader_predictions
+
+    loaded = Reader.from_pretrained(model).to("cuda" if torch.cuda.is_available() else "cpu")
+    scores = ReadingScores.of(reader_predictions(loaded, read_squad(data)))
+    if as_json:
+        typer.echo(json.dumps(asdict(scores)))
+    else:
+        typer.echo(f"{scores.questions:,} questions: EM {scores.exact_match:.2f}, F1 {scores.f1:.2f}")
+
+
+def _encode(data: Path, model: str, runtime: Runtime, precision: Precision | None) -> tuple["Encoder", "EncodedFile"]:
+    from densephrases.evaluate.datasets import read_squad
+    from densephrases.evaluate.reading import encode_file
+
+    passages = read_squad(data)
+    encoder = _load(model, runtime, precision)
+    with progress_console.status(f"encoding {len(passages):,} passages and their questions"):
+        return encoder, encode_file(encoder, passages)
+
+
+def _load(model: str, runtime: Runtime, precision: Precision | None) -> "Encoder":
+    if runtime is Runtime.onnx:
+        from densephrases.model.bundled import load
+
+        return load(model, precision.value if precision else None)
+    require("train", "torch", "transformers", "safetensors")
+    import torch
+
+    from densephrases.model.network import PhraseModel
+
+    return PhraseModel.from_pretrained(model).to("cuda" if torch.cuda.is_available() else "cpu").encoder()

@@ -1,0 +1,42 @@
+"""`densephrases export` and `densephrases import-original`: models in and out."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from densephrases.cli.extras import require
+
+Out = Annotated[Path | None, typer.Option(help="Folder for the exported model [default: MODEL itself].")]
+
+
+def export(
+    model: Annotated[Path, typer.Argument(help="Folder of a trained phrase model.")],
+    out: Out = None,
+    int8: Annotated[bool, typer.Option(help="Write quantised graphs as well.")] = True,
+    fp32: Annotated[bool, typer.Option(help="Write full-precision graphs.")] = True,
+) -> None:
+    """Export a trained model to ONNX, for indexing and answering without torch."""
+    require("train", "torch", "transformers", "onnx", "safetensors")
+    from densephrases.model.export import export_model
+    from densephrases.model.network import PhraseModel
+    from densephrases.model.runtime import PRECISIONS
+
+    folder = out or model
+    wanted = {"fp32": fp32, "int8": int8}
+    precisions = [name for name in PRECISIONS if wanted[name]]
+    export_model(PhraseModel.from_pretrained(model), folder, precisions)
+    size = sum(f.stat().st_size for f in folder.iterdir() if f.is_file()) / 1e6
+    typer.echo(f"Exported {' and '.join(precisions)} to {folder} ({size:.1f} MB in all)")
+
+
+def import_original(
+    source: Annotated[Path, typer.Argument(help="Folder of a checkpoint published with the original code.")],
+    out: Annotated[Path, typer.Argument(help="Folder for the converted model.")],
+) -> None:
+    """Convert a checkpoint of the original DensePhrases code (three encoders)."""
+    require("train", "torch", "transformers", "safetensors")
+    from densephrases.model.original import import_original as convert
+
+    report = convert(source, out)
+    typer.echo(f"Saved in {out}: {report.taken} tensors taken, {report.ignored} of other models ignored")

@@ -1,0 +1,52 @@
+"""The command's entry: its subcommands, its errors, its logging."""
+
+import logging
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.logging import RichHandler
+
+from densephrases.cli import evaluate, export, train
+from densephrases.errors import DensePhrasesError
+
+app = typer.Typer(
+    name="densephrases",
+    help="Answers questions from any body of text with the exact phrase and its source.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(train.app, name="train")
+app.add_typer(evaluate.app, name="eval")
+app.command("export")(export.export)
+app.command("import-original")(export.import_original)
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    context: typer.Context,
+    show_version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    if show_version:
+        typer.echo(version("densephrases"))
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main() -> None:
+    """Runs the command; a user's mistake becomes one sentence on stderr and exit code 2."""
+    console = Console(stderr=True)
+    logging.basicConfig(
+        level=logging.WARNING, format="%(message)s", handlers=[RichHandler(console=console, show_path=False)]
+    )
+    try:
+        app()
+    except DensePhrasesError as error:
+        console.print(f"[bold red]Error:[/] {error}", highlight=False, soft_wrap=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        console.print("Stopped.")
+        sys.exit(130)

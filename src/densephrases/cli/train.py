@@ -1,0 +1,66 @@
+"""`densephrases train`: learn a reader or a phrase model from a recipe."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from densephrases.cli.extras import require
+
+app = typer.Typer(help="Train models from recipes (needs the extra 'train').", no_args_is_help=True)
+
+RecipePath = Annotated[Path, typer.Argument(metavar="RECIPE", help="A Python file such as recipes/squad_small.py.")]
+Out = Annotated[Path | None, typer.Option(help="Folder for the model and its logs [default: runs/RECIPE-KIND].")]
+Data = Annotated[Path, typer.Option(help="Folder of the data files that the recipe names.")]
+Models = Annotated[Path, typer.Option(help="Folder of base models and trained readers that the recipe names.")]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="Change a setting: --set loop.epochs=2.")]
+Resume = Annotated[bool, typer.Option(help="Go on from the checkpoint of a run that was stopped.")]
+Cpu = Annotated[bool, typer.Option("--cpu", help="Use the CPU even where there is a GPU.")]
+
+
+@app.command()
+def reader(
+    recipe: RecipePath,
+    out: Out = None,
+    data: Data = Path("data"),
+    models: Models = Path("models"),
+    settings: Settings = None,
+    resume: Resume = True,
+    cpu: Cpu = False,
+) -> None:
+    """Train the cross-attention reader, the teacher of the phrase model."""
+    require("train", "torch", "transformers", "accelerate", "safetensors")
+    from densephrases.cli.progress import TrainingProgress, print_outcome
+    from densephrases.train.logs import RunLog
+    from densephrases.train.reader import ReaderRecipe, train_reader
+    from densephrases.train.recipes import load_recipe, override
+
+    run = override(load_recipe(recipe, ReaderRecipe, "reader", data, models), settings or [])
+    folder = out or Path("runs") / f"{recipe.stem}-reader"
+    with TrainingProgress("reader") as progress, RunLog(folder, run) as log:
+        outcome = train_reader(run, folder, [progress, log], resume, cpu)
+    print_outcome(outcome, folder)
+
+
+@app.command()
+def phrases(
+    recipe: RecipePath,
+    out: Out = None,
+    data: Data = Path("data"),
+    models: Models = Path("models"),
+    settings: Settings = None,
+    resume: Resume = True,
+    cpu: Cpu = False,
+) -> None:
+    """Train passage and question encoders with distillation, negatives and filter."""
+    require("train", "torch", "transformers", "accelerate", "safetensors")
+    from densephrases.cli.progress import TrainingProgress, print_outcome
+    from densephrases.train.logs import RunLog
+    from densephrases.train.phrases import PhraseRecipe, train_phrases
+    from densephrases.train.recipes import load_recipe, override
+
+    run = override(load_recipe(recipe, PhraseRecipe, "phrases", data, models), settings or [])
+    folder = out or Path("runs") / f"{recipe.stem}-phrases"
+    with TrainingProgress("phrases") as progress, RunLog(folder, run) as log:
+        outcome = train_phrases(run, folder, [progress, log], resume, cpu)
+    print_outcome(outcome, folder)

@@ -1,0 +1,116 @@
+"""The forward pass in ONNX Runtime: what a user of a finished model needs, and no torch."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+import onnxruntime
+
+from densephrases.errors import ConfigError, ModelError
+from densephrases.model.batches import TokenBatch
+from densephrases.model.config import ModelConfig
+from densephrases.model.encoder import Encoder, Floats
+from densephrases.model.tokens import Tokens
+
+Precision = Literal["fp32", "int8"]
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+GRAPHS = ("passage", "question")
+
+LOG_ERRORS = 3
+
+
+def graph_file(kind: str, precision: str) -> str:
+    return f"{kind}.{precision}.onnx"
+
+
+def weights_file(precision: str) -> str:
+    return f"weights.{precision}.bin"
+
+
+class OnnxEncoder(Encoder):
+    """An exported model on the CPU. Its two graphs are opened when first needed: asking never loads `passage`."""
+
+    def __init__(
+        self, config: ModelConfig, tokens: Tokens, folder: Path, precision: Precision, threads: int | None = None
+    ) -> None:
+        super().__init__(config, tokens)
+        self.folder = folder
+        self.precision = precision
+        self.threads = threads
+
+    @classmethod
+    def load(cls, folder: Path, precision: Precision | None = None, threads: int | None = None) -> Self:
+        """An exported folder; the precision is int8 where the folder has it, the threads one for each core."""
+        if precision is not None and precision not in PRECISIONS:
+            raise ConfigError(f"precision={precision!r} is unknown; expected one of {list(PRECISIONS)} or None.")
+        if threads is not None and threads < 1:
+            raise ConfigError(f"threads={threads} is not a positive number; None takes all cores.")
+        config = ModelConfig.load(folder)
+        chosen = precision or _best_precision(folder)
+        _refuse_missing(folder, chosen)
+        return cls(config, Tokens.load(folder, config), folder, chosen, threads)
+
+    def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
+        vectors, filters = _run(self.passage_session, batch, ["vectors", "filter"])
+        return vectors, filters
+
+    def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
+        if self.config.split:
+            start, end, coherency = _run(self.question_session, batch, ["start", "end", "coherency"])
+            return start, end, coherency
+        start, end = _run(self.question_session, batch, ["start", "end"])
+        return start, end, None
+
+    @cached_property
+    def passage_session(self) -> Any:
+        return self._session("passage")
+
+    @cached_property
+    def question_session(self) -> Any:
+        return self._session("question")
+
+    def _session(self, kind: str) -> Any:
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+        options.log_severity_level = LOG_ERRORS
+        if self.threads is not None:
+            options.intra_op_num_threads = self.threads
+        path = self.folder / graph_file(kind, self.precision)
+        try:
+            return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # the library's exceptions have no base class of their own
+            raise ModelError(
+                f"'{path}' with its {weights_file(self.precision)} cannot be opened ({_first_line(error)}); "
+                "one of the two is truncated or of another export: copy the model folder again."
+            ) from error
+
+
+def _best_precision(folder: Path) -> Precision:
+    found: list[Precision] = [p for p in ("int8", "fp32") if any((folder / graph_file(k, p)).exists() for k in GRAPHS)]
+    if not found:
+        raise ModelError(
+            f"Model folder '{folder}' has no ONNX files such as {graph_file('question', 'int8')}; "
+            "export the model, or load it with PhraseModel.from_pretrained."
+        )
+    return found[0]
+
+
+def _refuse_missing(folder: Path, precision: Precision) -> None:
+    names = [*(graph_file(kind, precision) for kind in GRAPHS), weights_file(precision)]
+    if missing := [name for name in names if not (folder / name).is_file()]:
+        raise ModelError(
+            f"Model folder '{folder}' has no {', '.join(missing)}; copy the folder again "
+            f"or export the model in precision {precision}."
+        )
+
+
+def _run(session: Any, batch: TokenBatch, outputs: list[str]) -> list[Floats]:
+    """Encoders without token types have no such input: feed what the graph declares."""
+    inputs = {"ids": batch.ids, "types": batch.types, "mask": batch.mask}
+    feed = {declared.name: inputs[declared.name] for declared in session.get_inputs()}
+    return [np.asarray(array, dtype=np.float32) for array in session.run(outputs, feed)]
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -1,0 +1,1 @@
+"""Learning the encoders: examples, losses, one loop, and what is trained with it. Needs the extra `train`."""

@@ -1,0 +1,149 @@
+"""From annotated passages to training examples: one passage window with all the questions it answers."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from densephrases.evaluate.datasets import GoldAnswer, Question, QuestionedPassage
+from densephrases.evaluate.metrics import normalize_answer
+from densephrases.model.tokens import Ids, TokenizedPassage, Tokens, Window
+
+Ambiguous = Literal["any", "given", "drop"]
+TokenSpan = tuple[int, int]  # first and last token of a phrase
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionExample:
+    id: str
+    ids: Ids
+    spans: tuple[TokenSpan, ...]  # in tokens of the passage; several where any occurrence may be meant
+    answer: int  # the same number for the same normalised answer
+
+
+@dataclass(frozen=True, slots=True)
+class PassageExample:
+    """A window of a passage; encoding it once serves all its questions."""
+
+    passage: int
+    article: int
+    window: Window
+    questions: tuple[QuestionExample, ...]
+
+
+@dataclass(slots=True)
+class AlignmentReport:
+    """What became of every question; nothing is dropped without being counted here."""
+
+    questions: int = 0
+    used: int = 0
+    inexact: int = 0  # used, although tokens begin or end elsewhere than the answer does
+    ambiguous: int = 0  # with an occurrence of the answer that is a guess
+    unanswerable: int = 0
+    misplaced: int = 0  # the answer does not stand where its offset says
+    across_windows: int = 0  # no window holds the whole answer
+    dropped_ambiguous: int = 0
+
+    def __str__(self) -> str:
+        parts = [f"{count:,} {name.replace('_', ' ')}" for name, count in asdict(self).items() if count]
+        return ", ".join(parts)
+
+
+class ExampleBuilder:
+    """Aligns answers with tokens, for one tokenizer."""
+
+    def __init__(self, tokens: Tokens, ambiguous: Ambiguous = "any") -> None:
+        self.tokens = tokens
+        self.ambiguous = ambiguous
+        self.report = AlignmentReport()
+        self._answers: dict[str, int] = {}
+
+    def build(self, passages: Sequence[QuestionedPassage]) -> list[PassageExample]:
+        tokenized = self.tokens.passages([p.passage for p in passages])
+        return [
+            example
+            for number, (passage, tokens) in enumerate(zip(passages, tokenized, strict=True))
+            for example in self._examples(number, passage, tokens)
+        ]
+
+    def _examples(self, number: int, passage: QuestionedPassage, tokens: TokenizedPassage) -> Iterator[PassageExample]:
+        by_window: dict[int, list[QuestionExample]] = {}
+        for question in passage.questions:
+            self.report.questions += 1
+            for answer in self._usable_answers(question, passage.passage.text):
+                placed = self._place(question, answer, passage.passage.text, tokens)
+                if placed is not None:
+                    by_window.setdefault(placed[0], []).append(placed[1])
+                break  # training data has one answer a question; of several the first stands for all
+        for window, questions in sorted(by_window.items()):
+            yield PassageExample(number, passage.article, tokens.windows[window], tuple(questions))
+
+    def _usable_answers(self, question: Question, text: str) -> Iterator[GoldAnswer]:
+        if not question.answers:
+            self.report.unanswerable += 1
+            return
+        good = [a for a in question.answers if a.text and text[a.start : a.start + len(a.text)] == a.text]
+        if not good:
+            self.report.misplaced += 1
+            return
+        if good[0].ambiguous and self.ambiguous == "drop":
+            self.report.dropped_ambiguous += 1
+            return
+        yield from good
+
+    def _place(
+        self, question: Question, answer: GoldAnswer, text: str, tokens: TokenizedPassage
+    ) -> tuple[int, QuestionExample] | None:
+        given = token_span(tokens.offsets, answer.start, answer.start + len(answer.text))
+        window = None if given is None else best_window(tokens.windows, given)
+        if given is None or window is None:
+            self.report.across_windows += 1
+            return None
+        spans = [given]
+        if answer.ambiguous:
+            self.report.ambiguous += 1
+            if self.ambiguous == "any":
+                spans += self._other_occurrences(answer, text, tokens, tokens.windows[window], given)
+        self.report.used += 1
+        self.report.inexact += not _is_exact(text, tokens.offsets, given, answer.text)
+        key = self._answers.setdefault(normalize_answer(answer.text), len(self._answers))
+        return window, QuestionExample(question.id, self.tokens.question(question.text), tuple(spans), key)
+
+    @staticmethod
+    def _other_occurrences(
+        answer: GoldAnswer, text: str, tokens: TokenizedPassage, window: Window, given: TokenSpan
+    ) -> Iterator[TokenSpan]:
+        for start in occurrences(answer.text, text):
+            span = token_span(tokens.offsets, start, start + len(answer.text))
+            if span is None or span == given or not window.start <= span[0] <= span[1] < window.stop:
+                continue
+            if _is_exact(text, tokens.offsets, span, answer.text):
+                yield span
+
+
+def occurrences(needle: str, text: str) -> Iterator[int]:
+    at = text.find(needle)
+    while at >= 0:
+        yield at
+        at = text.find(needle, at + 1)
+
+
+def token_span(offsets_T2: NDArray[np.int64], start: int, end: int) -> TokenSpan | None:
+    """The tokens that cover the characters start:end; None if no token touches them."""
+    first = int(np.searchsorted(offsets_T2[:, 1], start, side="right"))
+    last = int(np.searchsorted(offsets_T2[:, 0], end, side="left")) - 1
+    return (first, last) if first <= last < len(offsets_T2) else None
+
+
+def best_window(windows: Sequence[Window], span: TokenSpan) -> int | None:
+    """The window that shows most context around a span; None if none holds all of it."""
+    holding = [i for i, w in enumerate(windows) if w.start <= span[0] and span[1] < w.stop]
+    context = {i: min(span[0] - windows[i].start, windows[i].stop - 1 - span[1]) for i in holding}
+    return max(holding, key=lambda i: (context[i], -i)) if holding else None
+
+
+def _is_exact(text: str, offsets_T2: NDArray[np.int64], span: TokenSpan, answer: str) -> bool:
+    found = text[offsets_T2[span[0], 0] : offsets_T2[span[1], 1]]
+    return found == answer or normalize_answer(found) == normalize_answer(answer)

@@ -1,0 +1,255 @@
+"""The one training loop: reader and phrases today, questions and queries later."""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+import torch
+from accelerate import Accelerator
+from accelerate.utils import set_seed
+from torch import Tensor, nn
+from torch.optim.lr_scheduler import LambdaLR
+
+from densephrases.errors import ConfigError
+from densephrases.train.examples import AlignmentReport
+from densephrases.train.meter import Meter
+from densephrases.train.resume import Parts, Position, load_checkpoint, save_checkpoint
+
+REPORT_EVERY = 20  # steps; reading a loss from the device more often would slow the loop
+PREFETCH = 4
+
+Batch = TypeVar("Batch", bound="Movable")
+
+
+class Movable(Protocol):
+    def to(self, device: torch.device) -> Any: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoopConfig:
+    """How long and how fast to learn.
+
+    Attributes:
+        epochs: Passes over the data.
+        learning_rate: Peak of the schedule: linear warm-up, then linear decay to zero.
+        warmup: Share of all steps until the peak.
+        weight_decay: AdamW's, on weight matrices only.
+        clip: Largest norm of the gradient.
+        accumulate: Batches that make one optimiser step.
+        precision: Arithmetic of the forward pass.
+        seed: Decides data order, dropout and initial heads.
+        checkpoint_every: Steps between checkpoints from which a killed run resumes; None writes none.
+        evaluate_every: Epochs between evaluations on dev; None evaluates only at the end.
+    """
+
+    epochs: int = 4
+    learning_rate: float = 3e-5
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    accumulate: int = 1
+    precision: Literal["bf16", "fp32"] = "bf16"
+    seed: int = 42
+    checkpoint_every: int | None = 1000
+    evaluate_every: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1 or self.accumulate < 1:
+            raise ConfigError(f"epochs={self.epochs} and accumulate={self.accumulate} must be at least 1.")
+        if not 0 <= self.warmup < 1:
+            raise ConfigError(f"warmup={self.warmup} must be a share of all steps, from 0 to below 1.")
+
+
+class Task(Protocol[Batch]):
+    """What the loop trains. A planned batch is the same on every process; `local` gives a process its part."""
+
+    @property
+    def model(self) -> nn.Module: ...
+
+    def plan(self, epoch: int) -> Sequence[Any]: ...
+
+    def size(self, planned: Any) -> int:
+        """Number of examples in a whole planned batch."""
+
+    def local(self, planned: Any, rank: int, world: int) -> Batch: ...
+
+    def losses(self, model: nn.Module, batch: Batch, epoch: int) -> dict[str, Tensor]:
+        """Sums over the local examples; 'loss' is minimised, the others are shown."""
+
+    def floating_point_operations(self, batch: Batch) -> float: ...
+
+    def evaluate(self) -> dict[str, float]: ...
+
+    def state(self) -> dict[str, Tensor]:
+        """What a checkpoint must hold beyond the model."""
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    step: int
+    steps: int
+    epoch: int
+    values: dict[str, float]  # mean losses since the last report
+    learning_rate: float
+    examples_per_second: float
+
+
+class Observer(Protocol):
+    def stepped(self, report: StepReport) -> None: ...
+
+    def evaluated(self, step: int, scores: dict[str, float]) -> None: ...
+
+    def finished(self, summary: dict[str, float]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a training run leaves behind beside its model folder."""
+
+    scores: dict[str, float]
+    alignment: AlignmentReport
+
+
+class Loop(Generic[Batch]):
+    """Trains a task; killed and resumed it ends as if it had never stopped."""
+
+    def __init__(
+        self, task: Task[Batch], config: LoopConfig, folder: Path, observers: Sequence[Observer] = (), cpu: bool = False
+    ) -> None:
+        self.task, self.config, self.folder, self.observers = task, config, folder, observers
+        on_gpu = torch.cuda.is_available() and not cpu
+        half = config.precision == "bf16" and on_gpu
+        self.accelerator = Accelerator(mixed_precision="bf16" if half else "no", cpu=not on_gpu)
+        groups = parameter_groups(task.model, config.weight_decay)
+        optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, fused=on_gpu)
+        self.model, self.optimizer = self.accelerator.prepare(task.model, optimizer)
+        self.steps_per_epoch = -(-len(task.plan(0)) // config.accumulate)
+        self.schedule = LambdaLR(optimizer, linear_schedule(self.steps, config.warmup))
+        self.position = Position()
+        self.meter = Meter()
+
+    @property
+    def steps(self) -> int:
+        return self.steps_per_epoch * self.config.epochs
+
+    def run(self, resume: bool = True) -> dict[str, float]:
+        """Trains to the end and returns the scores on dev together with time and speed."""
+        set_seed(self.config.seed + self.accelerator.process_index)
+        if resume:
+            self.position = load_checkpoint(self.folder, self._parts(), self.accelerator) or self.position
+        self.model.train()
+        self.meter.start(self.accelerator.device)
+        while self.position.epoch < self.config.epochs:
+            self._epoch()
+            self.position = Position(self.position.epoch + 1, 0)
+            if self.config.evaluate_every and self.position.epoch % self.config.evaluate_every == 0:
+                self._evaluate()
+        self.meter.pause(self.accelerator.device)
+        summary = self._evaluate() | self.meter.summary()
+        self._tell(lambda observer: observer.finished(summary))
+        return summary
+
+    def _parts(self) -> Parts:
+        return Parts(self.task.model, self.optimizer, self.schedule, self.task)
+
+    def _epoch(self) -> None:
+        epoch, done = self.position.epoch, self.position.step
+        groups = grouped(self.task.plan(epoch), self.config.accumulate)[done:]
+        for number, batches in enumerate(self._prefetched(groups)):
+            examples = sum(map(self.task.size, groups[number]))
+            self._step(batches, examples, epoch)
+            self.position = Position(epoch, done + number + 1)
+            step = epoch * self.steps_per_epoch + self.position.step
+            if step % REPORT_EVERY == 0 or step == self.steps:
+                self._report(step, epoch)
+            if self.config.checkpoint_every and step % self.config.checkpoint_every == 0:
+                save_checkpoint(self.folder, self.position, self._parts(), self.accelerator)
+
+    def _step(self, batches: Sequence[Batch], examples: int, epoch: int) -> None:
+        """One optimiser step over the local parts of a group of batches with `examples` examples in all."""
+        world = self.accelerator.num_processes
+        for number, batch in enumerate(batches):
+            last = number + 1 == len(batches)
+            with nullcontext() if last else self.accelerator.no_sync(self.model), self.accelerator.autocast():
+                losses = self.task.losses(self.model, batch, epoch)
+                # the gradient is averaged over processes, so each scales its sum by their number
+                self.accelerator.backward(losses["loss"] * (world / examples))
+            self.meter.add(losses)
+        self.accelerator.clip_grad_norm_(self.model.parameters(), self.config.clip)
+        self.optimizer.step()
+        self.schedule.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.meter.count(examples)
+
+    def _prefetched(self, groups: Sequence[Sequence[Any]]) -> Iterator[list[Batch]]:
+        """The local parts of each group, prepared by another thread while the device computes."""
+        rank, world = self.accelerator.process_index, self.accelerator.num_processes
+
+        def prepare(group: Sequence[Any]) -> list[Batch]:
+            batches = [self.task.local(planned, rank, world) for planned in group]
+            self.meter.operations += sum(map(self.task.floating_point_operations, batches))
+            return [batch.to(self.accelerator.device) for batch in batches]
+
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            waiting = deque(thread.submit(prepare, group) for group in groups[:PREFETCH])
+            for following in [*groups[PREFETCH:], *[None] * PREFETCH]:
+                if not waiting:
+                    return
+                ready = waiting.popleft()
+                if following is not None:
+                    waiting.append(thread.submit(prepare, following))
+                yield ready.result()
+
+    def _report(self, step: int, epoch: int) -> None:
+        values = self.meter.flush(self.accelerator)
+        report = StepReport(step, self.steps, epoch, values, float(self.schedule.get_last_lr()[0]), self.meter.speed())
+        self._tell(lambda observer: observer.stepped(report))
+
+    def _evaluate(self) -> dict[str, float]:
+        """Scores on dev, computed by the main process only; the clock stands still meanwhile."""
+        self.meter.pause(self.accelerator.device)
+        scores: dict[str, float] = {}
+        if self.accelerator.is_main_process:
+            scores = self.task.evaluate()
+            step = self.position.epoch * self.steps_per_epoch
+            self._tell(lambda observer: observer.evaluated(step, scores))
+        self.accelerator.wait_for_everyone()
+        self.model.train()
+        self.meter.start(self.accelerator.device)
+        return scores
+
+    def _tell(self, message: Callable[[Observer], None]) -> None:
+        if self.accelerator.is_main_process:
+            for observer in self.observers:
+                message(observer)
+
+
+def grouped(plan: Sequence[Any], size: int) -> list[Sequence[Any]]:
+    return [plan[at : at + size] for at in range(0, len(plan), size)]
+
+
+def linear_schedule(steps: int, warmup: float) -> Callable[[int], float]:
+    """Factor of the learning rate at each step: up to 1 over the warm-up, then down to 0."""
+    rising = max(round(steps * warmup), 1)
+
+    def factor(step: int) -> float:
+        if step < rising:
+            return (step + 1) / rising
+        return max(steps - step, 0) / max(steps - rising, 1)
+
+    return factor
+
+
+def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+    """Matrices decay, biases and norms do not; frozen parameters are left out."""
+    trained = [p for p in model.parameters() if p.requires_grad]
+    return [
+        {"params": [p for p in trained if p.ndim > 1], "weight_decay": weight_decay},
+        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
+    ]

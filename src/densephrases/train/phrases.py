@@ -1,0 +1,171 @@
+"""Training the phrase model (paper §4): single-passage, distillation and negative losses, and the filter."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from densephrases.evaluate.datasets import QuestionedPassage, read_squad
+from densephrases.evaluate.reading import ReadingScores, encode_file, read_collection, read_passages
+from densephrases.model.config import QuestionTrunk
+from densephrases.model.network import PhraseModel, QuestionStates
+from densephrases.model.reader import Reader
+from densephrases.model.trunk import trunk_parameters
+from densephrases.train.batches import BatchPlan, PhraseBatch, collate, plan_epoch
+from densephrases.train.examples import Ambiguous, ExampleBuilder, PassageExample
+from densephrases.train.loop import Loop, LoopConfig, Observer, Outcome
+from densephrases.train.losses import Direction, filter_loss
+from densephrases.train.negatives import PreBatchQueue, gather
+from densephrases.train.objective import (
+    LossWeights,
+    gold_negative_losses,
+    gold_phrases,
+    gold_positions,
+    phrase_losses,
+)
+from densephrases.train.teacher import Distributions, TeacherLogits
+
+# Shape suffixes: P passages, T tokens of a passage, Q questions, K occurrences, N candidates, D vector size.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Architecture:
+    """The switches of `ModelConfig` that a recipe may set."""
+
+    share: bool = False
+    split: bool = False
+    dim: int | None = None
+    question_trunk: QuestionTrunk = "separate"
+    passage_tokens: int = 384
+    overlap: int = 128
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhraseRecipe:
+    """One whole training run of a phrase model.
+
+    Attributes:
+        base: Hugging Face folder or hub name of the encoder to start from.
+        train: SQuAD files to learn from.
+        dev: SQuAD file to evaluate on.
+        teacher: Folder of a trained reader; None trains without distillation.
+        temperature: Softens the teacher's distributions.
+        divergence: Direction of the KL divergence; the paper's is student_teacher.
+        prebatches: Batches in the pre-batch queue, the paper's C.
+        prebatch_from: First epoch (from 0) whose negatives include the queue.
+        filter_positive_weight: How much a gold position outweighs another token in the filter's loss.
+        ambiguous: Match answers of uncertain place at any occurrence, at the given one, or drop them.
+        freeze_embeddings: Keep the base's word embeddings, so that the encoders share one table.
+        collection: Evaluate over all dev passages at once as well.
+    """
+
+    base: str | Path
+    train: tuple[Path, ...]
+    dev: Path
+    teacher: Path | None = None
+    architecture: Architecture = field(default_factory=Architecture)
+    batches: BatchPlan = field(default_factory=BatchPlan)
+    weights: LossWeights = field(default_factory=LossWeights)
+    loop: LoopConfig = field(default_factory=LoopConfig)
+    temperature: float = 1.0
+    divergence: Direction = "student_teacher"
+    prebatches: int = 2
+    prebatch_from: int = 2
+    filter_positive_weight: float = 8.0
+    ambiguous: Ambiguous = "any"
+    freeze_embeddings: bool = True
+    collection: bool = True
+
+
+class PhraseTask:
+    """Plans, batches, losses and evaluation of a phrase model, for the loop."""
+
+    def __init__(
+        self,
+        recipe: PhraseRecipe,
+        model: PhraseModel,
+        examples: Sequence[PassageExample],
+        dev: list[QuestionedPassage],
+        teacher: Distributions | None = None,
+    ) -> None:
+        self.recipe, self.model, self.examples, self.dev, self.teacher = recipe, model, examples, dev, teacher
+        self.queue = PreBatchQueue(recipe.prebatches)
+        self.trunk_parameters = trunk_parameters(model.passage)
+
+    def plan(self, epoch: int) -> list[list[PassageExample]]:
+        return plan_epoch(self.examples, self.recipe.batches, self.recipe.loop.seed, epoch)
+
+    def size(self, planned: list[PassageExample]) -> int:
+        return sum(len(example.questions) for example in planned)
+
+    def local(self, planned: list[PassageExample], rank: int, world: int) -> PhraseBatch:
+        return collate(planned[rank::world], self.model.tokens.pad_id, self.teacher)
+
+    def losses(self, model: nn.Module, batch: PhraseBatch, epoch: int) -> dict[str, Tensor]:
+        vectors_PTD, filter_PT2, questions = model(batch.passages.arguments, batch.questions.arguments)
+        weights = self.recipe.weights
+        count = len(batch.owner_Q)
+        losses = phrase_losses(batch, vectors_PTD, questions, weights, self.recipe.divergence, self.model.config)
+        losses["negative"] = self._negatives(batch, vectors_PTD, questions, epoch).sum()
+        gold_PT2 = gold_positions(batch)
+        filtered = filter_loss(filter_PT2, gold_PT2, batch.content_PT, self.recipe.filter_positive_weight)
+        losses["filter"] = filtered * count
+        losses["loss"] = sum(
+            (getattr(weights, name) * value for name, value in losses.items()), torch.zeros((), device=filtered.device)
+        )
+        return losses
+
+    def _negatives(self, batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionStates, epoch: int) -> Tensor:
+        """Losses of the local questions against the golds of all processes and, in time, of preceding batches."""
+        golds, first = gather(gold_phrases(batch, vectors_PTD, questions))
+        candidates = self.queue.extend(golds) if epoch >= self.recipe.prebatch_from else golds
+        if self.recipe.prebatches and epoch + 1 >= self.recipe.prebatch_from:
+            self.queue.push(golds)
+        return gold_negative_losses(questions, candidates, first)
+
+    def floating_point_operations(self, batch: PhraseBatch) -> float:
+        """Six per parameter and token: forward, and twice that backward; padding does not count."""
+        encoders = 1 if self.model.config.one_question_trunk else 2
+        return 6.0 * self.trunk_parameters * (batch.passages.tokens + encoders * batch.questions.tokens)
+
+    def evaluate(self) -> dict[str, float]:
+        encoded = encode_file(self.model.encoder(), self.dev)
+        reading = ReadingScores.of(read_passages(encoded, self.model.config))
+        scores = {"exact_match": reading.exact_match, "f1": reading.f1}
+        if self.recipe.collection:
+            everywhere = ReadingScores.of(read_collection(encoded, self.model.config))
+            scores |= {"all_passages_exact_match": everywhere.exact_match, "all_passages_f1": everywhere.f1}
+        return scores
+
+    def state(self) -> dict[str, Tensor]:
+        return self.queue.state()
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        self.queue.load_state(state, next(self.model.parameters()).device)
+
+
+def train_phrases(
+    recipe: PhraseRecipe, out: Path, observers: Sequence[Observer] = (), resume: bool = True, cpu: bool = False
+) -> Outcome:
+    """Trains the model of a recipe and saves it in `out`; a run that was killed there goes on where it was."""
+    passages = [passage for path in recipe.train for passage in read_squad(path)]
+    dev = read_squad(recipe.dev)
+    torch.manual_seed(recipe.loop.seed)
+    model = PhraseModel.from_base(recipe.base, **asdict(recipe.architecture))
+    if recipe.freeze_embeddings:
+        model.freeze_word_embeddings()
+    builder = ExampleBuilder(model.tokens, recipe.ambiguous)
+    examples = builder.build(passages)
+    teacher = None
+    if (folder := recipe.teacher) is not None:
+        device = "cuda" if torch.cuda.is_available() and not cpu else "cpu"
+        logits = TeacherLogits.cached(folder, lambda: Reader.from_pretrained(folder).to(device), passages)
+        teacher = logits.distributions(passages, model.tokens, recipe.temperature)
+    task = PhraseTask(recipe, model, examples, dev, teacher)
+    loop = Loop(task, recipe.loop, out, observers, cpu)
+    scores = loop.run(resume)
+    if loop.accelerator.is_main_process:
+        model.save_pretrained(out)
+    return Outcome(scores, builder.report)

@@ -1,0 +1,154 @@
+"""Training the cross-attention reader, the teacher of the phrase model."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from densephrases.evaluate.datasets import QuestionedPassage, read_squad
+from densephrases.evaluate.reading import Prediction, ReadingScores
+from densephrases.model.batches import pad_rows
+from densephrases.model.reader import Reader
+from densephrases.model.tokens import Window
+from densephrases.model.trunk import trunk_parameters
+from densephrases.search.spans import Span, best_span
+from densephrases.train.batches import Inputs, Tensors, content_mask, inputs, length_pools
+from densephrases.train.examples import Ambiguous, ExampleBuilder, PassageExample, best_window
+from densephrases.train.loop import Loop, LoopConfig, Observer, Outcome
+from densephrases.train.losses import marginal_loss
+from densephrases.train.objective import one_hot_columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReaderRecipe:
+    """One whole training run of a reader."""
+
+    base: str | Path
+    train: tuple[Path, ...]
+    dev: Path
+    loop: LoopConfig = field(default_factory=lambda: LoopConfig(epochs=2))
+    batch_size: int = 32
+    passage_tokens: int = 384
+    overlap: int = 128
+    ambiguous: Ambiguous = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderExample:
+    """Question and passage window in one input, and the columns of the answer's first and last tokens."""
+
+    window: Window
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ReaderBatch(Tensors):
+    tokens: Inputs
+    content_QT: Tensor
+    starts_QK: Tensor
+    ends_QK: Tensor
+
+
+class ReaderTask:
+    """Plans, batches, losses and evaluation of a reader, for the loop."""
+
+    def __init__(
+        self, recipe: ReaderRecipe, model: Reader, examples: Sequence[PassageExample], dev: list[QuestionedPassage]
+    ) -> None:
+        self.recipe, self.model, self.dev = recipe, model, dev
+        self.examples = [example for passage in examples for example in reader_examples(model, passage)]
+        self.trunk_parameters = trunk_parameters(model.trunk)
+
+    def plan(self, epoch: int) -> list[list[ReaderExample]]:
+        rng = np.random.default_rng((self.recipe.loop.seed, epoch))
+        units = [[example] for example in self.examples]
+        size = self.recipe.batch_size
+        return length_pools(units, size=len, length=lambda unit: len(unit[0].window.ids), capacity=size, rng=rng)
+
+    def size(self, planned: list[ReaderExample]) -> int:
+        return len(planned)
+
+    def local(self, planned: list[ReaderExample], rank: int, world: int) -> ReaderBatch:
+        return collate_reader(planned[rank::world], self.model.tokens.pad_id)
+
+    def losses(self, model: nn.Module, batch: ReaderBatch, epoch: int) -> dict[str, Tensor]:
+        logits_Q2T = model(*batch.tokens.arguments)
+        scores_Q2T = logits_Q2T.masked_fill(~batch.content_QT[:, None], -torch.inf)
+        sides = zip(scores_Q2T.unbind(1), (batch.starts_QK, batch.ends_QK), strict=True)
+        losses_Q = [marginal_loss(s, one_hot_columns(columns, s.shape[-1])) for s, columns in sides]
+        return {"loss": (losses_Q[0] + losses_Q[1]).sum() / 2}
+
+    def floating_point_operations(self, batch: ReaderBatch) -> float:
+        return 6.0 * self.trunk_parameters * batch.tokens.tokens
+
+    def evaluate(self) -> dict[str, float]:
+        scores = ReadingScores.of(reader_predictions(self.model, self.dev))
+        return {"exact_match": scores.exact_match, "f1": scores.f1}
+
+    def state(self) -> dict[str, Tensor]:
+        return {}
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        assert not state
+
+
+def reader_predictions(reader: Reader, passages: list[QuestionedPassage]) -> list[Prediction]:
+    """The reader's answer to every answerable question."""
+    asked = [(p.passage.text, [q for q in p.questions if q.answers]) for p in passages]
+    predictions = []
+    reading = reader.read([(text, [q.text for q in questions]) for text, questions in asked])
+    for number, ((text, questions), read) in enumerate(zip(asked, reading, strict=True)):
+        for question, (start_T, end_T) in zip(questions, read.logits_Q2T, strict=True):
+            span = best_span(start_T, end_T, read.reach_T) or Span(0, -1, -np.inf)
+            answer = text[read.offsets_T2[span.start, 0] : read.offsets_T2[span.end, 1]] if span.end >= 0 else ""
+            predictions.append(Prediction(question, answer, number, span.score))
+    return predictions
+
+
+def reader_examples(reader: Reader, example: PassageExample) -> list[ReaderExample]:
+    """For each question the window, cut for question and passage together, that shows its answer best."""
+    whole = example.window
+    passage = whole.ids[whole.first : whole.first + whole.stop - whole.start].tolist()
+    results = []
+    for question in example.questions:
+        windows = reader.windows(question.ids, passage)
+        spans = [(start - whole.start, end - whole.start) for start, end in question.spans]
+        number = best_window(windows, spans[0])
+        if number is None:
+            continue
+        w = windows[number]
+        inside = [(s, e) for s, e in spans if w.start <= s and e < w.stop]
+        starts, ends = (tuple(span[side] - w.start + w.first for span in inside) for side in (0, 1))
+        results.append(ReaderExample(w, starts, ends))
+    return results
+
+
+def collate_reader(examples: Sequence[ReaderExample], pad_id: int) -> ReaderBatch:
+    windows = [e.window for e in examples]
+    tokens = inputs([w.ids for w in windows], [w.types for w in windows], pad_id)
+    return ReaderBatch(
+        tokens,
+        torch.from_numpy(content_mask(windows, tokens.ids.shape[1])),
+        torch.from_numpy(pad_rows([np.array(e.starts) for e in examples], -1, np.int64)),
+        torch.from_numpy(pad_rows([np.array(e.ends) for e in examples], -1, np.int64)),
+    )
+
+
+def train_reader(
+    recipe: ReaderRecipe, out: Path, observers: Sequence[Observer] = (), resume: bool = True, cpu: bool = False
+) -> Outcome:
+    """Trains the reader of a recipe and saves it in `out`; a run that was killed there goes on where it was."""
+    passages = [passage for path in recipe.train for passage in read_squad(path)]
+    torch.manual_seed(recipe.loop.seed)
+    reader = Reader.from_base(recipe.base, passage_tokens=recipe.passage_tokens, overlap=recipe.overlap)
+    builder = ExampleBuilder(reader.tokens, recipe.ambiguous)
+    task = ReaderTask(recipe, reader, builder.build(passages), read_squad(recipe.dev))
+    loop = Loop(task, recipe.loop, out, observers, cpu)
+    scores = loop.run(resume)
+    if loop.accelerator.is_main_process:
+        reader.save_pretrained(out)
+    return Outcome(scores, builder.report)

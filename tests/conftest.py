@@ -1,0 +1,64 @@
+"""A random encoder small enough to train and export within a second, and a tokenizer for any ASCII text."""
+
+import string
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+
+if TYPE_CHECKING:
+    from densephrases.model.network import PhraseModel
+
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+WORDS = "the a of in and was is who what when where built tower river city born year paris london france by to it on"
+
+
+def small_tokenizer() -> Tokenizer:
+    characters = string.ascii_lowercase + string.digits + string.punctuation
+    pieces = [*SPECIAL, *WORDS.split(), *(c for c in characters if c != "a"), *(f"##{c}" for c in characters)]
+    vocabulary = {piece: number for number, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))  # noqa: S106
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
+    )
+    return tokenizer
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Tokenizer:
+    return small_tokenizer()
+
+
+@pytest.fixture(scope="session")
+def tiny_base(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Path:
+    """A Hugging Face folder: a BERT of two layers with its tokenizer.json."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("base") / "tiny"
+    config = transformers.BertConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        initializer_range=0.2,  # the usual 0.02 leaves nearly the same vector for every token
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        transformers.BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tiny_base: Path) -> "PhraseModel":
+    """Shared by all tests: whoever changes its weights makes a model of its own from `tiny_base`."""
+    from densephrases.model.network import PhraseModel
+
+    return PhraseModel.from_base(tiny_base)

@@ -1,0 +1,218 @@
+"""Reading comprehension against a search of all spans, with random vectors in place of a model."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from densephrases.errors import DataError
+from densephrases.evaluate import reading
+from densephrases.evaluate.datasets import GoldAnswer, Question, QuestionedPassage
+from densephrases.evaluate.reading import (
+    EncodedFile,
+    Prediction,
+    ReadingScores,
+    SpanScorer,
+    encode_file,
+    read_collection,
+    read_passages,
+)
+from densephrases.model.batches import TokenBatch
+from densephrases.model.config import ModelConfig
+from densephrases.model.encoder import Encoder, Floats, PassageVectors, QuestionVectors
+from densephrases.model.tokens import phrase_reach
+from densephrases.text.passages import Passage
+
+HIDDEN = 32
+
+
+class RandomEncoder(Encoder):
+    """Each word is a token with a random vector."""
+
+    def __init__(self, seed: int, coherency: bool = False) -> None:
+        self.config = ModelConfig(
+            base="random", trunk={"hidden_size": HIDDEN}, share=coherency, split=coherency, max_words=3
+        )
+        self.random = np.random.default_rng(seed)
+
+    def normal(self, *shape: int) -> Floats:
+        return self.random.normal(size=shape).astype(np.float32)
+
+    def encode_passages(self, passages: Sequence[Passage]) -> list[PassageVectors]:
+        return [self.passage(passage.text) for passage in passages]
+
+    def passage(self, text: str) -> PassageVectors:
+        offsets = word_offsets(text)
+        reach = phrase_reach(text, offsets, self.config.max_words)
+        return PassageVectors(self.normal(len(offsets), HIDDEN), self.normal(len(offsets), 2), offsets, reach)
+
+    def encode_questions(self, questions: Sequence[str]) -> QuestionVectors:
+        count = len(questions)
+        coherency = 5 * self.normal(count) if self.config.split else None
+        return QuestionVectors(self.normal(count, HIDDEN), self.normal(count, HIDDEN), coherency)
+
+    def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
+        raise NotImplementedError
+
+    def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
+        raise NotImplementedError
+
+
+def word_offsets(text: str) -> NDArray[np.int64]:
+    ends = np.cumsum([len(word) + 1 for word in text.split()]) - 1
+    starts = ends - [len(word) for word in text.split()]
+    return np.stack([starts, ends], axis=1).astype(np.int64).reshape(-1, 2)
+
+
+def question(number: Any, *golds: str) -> Question:
+    return Question(str(number), f"question {number}?", tuple(GoldAnswer(gold, 0) for gold in golds))
+
+
+def passage(number: int, words: int, *questions: Question) -> QuestionedPassage:
+    text = " ".join(f"p{number}w{word}" for word in range(words))
+    return QuestionedPassage(Passage(text), number, questions)
+
+
+def random_file(seed: int) -> list[QuestionedPassage]:
+    """Passages of 0 to 12 words with 0 to 3 questions each, the last one empty but asked about."""
+    random = np.random.default_rng(seed)
+    made = [
+        passage(n, int(random.integers(13)), *(question(f"{n}-{q}", "x") for q in range(random.integers(4))))
+        for n in range(9)
+    ]
+    return [*made, passage(9, 0, question("empty", "x"))]
+
+
+def brute_scores(
+    encoded: EncodedFile, config: ModelConfig, threshold: float | None, row: int, number: int
+) -> dict[tuple[int, int], float]:
+    """The score of every span of a passage for a question."""
+    vectors, questions = encoded.passage_vectors[number], encoded.question_vectors
+    best = vectors.filter_T2.max(axis=1, initial=-np.inf)
+    allowed = [threshold is None or value > threshold or value == best.max() for value in best]
+    scores = {}
+    for i in range(len(best)):
+        for j in range(i, min(i + config.max_words, len(best))):
+            if allowed[i] and allowed[j]:
+                one, other = vectors.vectors_TD[i], vectors.vectors_TD[j]
+                scores[i, j] = float(one @ questions.start_BD[row] + other @ questions.end_BD[row])
+                if questions.coherency_B is not None:
+                    _, _, left, right = config.split_parts
+                    scores[i, j] += float(questions.coherency_B[row] * (one[left] @ other[right]))
+    return scores
+
+
+def span_text(encoded: EncodedFile, number: int, span: tuple[int, int]) -> str:
+    return " ".join(encoded.passages[number].passage.text.split()[span[0] : span[1] + 1])
+
+
+def check(prediction: Prediction, encoded: EncodedFile, found: dict[int, dict[tuple[int, int], float]]) -> None:
+    """The prediction is the best of the spans found in the given passages."""
+    flat = [(score, number, span) for number, spans in found.items() for span, score in spans.items()]
+    if not flat:
+        assert (prediction.answer, prediction.score) == ("", -math.inf)
+        return
+    score, number, span = max(flat)
+    assert prediction.score == pytest.approx(score, rel=1e-4, abs=1e-4)
+    assert (prediction.passage, prediction.answer) == (number, span_text(encoded, number, span))
+
+
+every_setting = pytest.mark.parametrize(
+    ("seed", "coherency", "threshold"),
+    [
+        (seed, coherency, threshold)
+        for seed in range(4)
+        for coherency in (False, True)
+        for threshold in (None, -0.5, 0.8, 99)
+    ],
+)
+
+
+@every_setting
+def test_own_passage_like_brute_force(seed: int, coherency: bool, threshold: float | None) -> None:
+    encoder = RandomEncoder(seed, coherency)
+    encoded = encode_file(encoder, random_file(seed))
+    predictions = read_passages(encoded, encoder.config, threshold)
+    assert [p.question for p in predictions] == [asked for _, asked in encoded.questions]
+    for row, (number, _) in enumerate(encoded.questions):
+        check(predictions[row], encoded, {number: brute_scores(encoded, encoder.config, threshold, row, number)})
+
+
+@every_setting
+def test_collection_like_brute_force(
+    seed: int, coherency: bool, threshold: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "QUESTIONS_AT_ONCE", 4)
+    encoder = RandomEncoder(seed, coherency)
+    encoded = encode_file(encoder, random_file(seed))
+    advanced: list[int] = []
+    predictions = read_collection(encoded, encoder.config, threshold, advanced.append)
+    assert sum(advanced) == len(predictions) == len(encoded.questions)
+    for row, prediction in enumerate(predictions):
+        found = {
+            number: brute_scores(encoded, encoder.config, threshold, row, number)
+            for number in range(len(encoded.passages))
+        }
+        check(prediction, encoded, found)
+
+
+@every_setting
+def test_no_phrase_exceeds_its_passages_bound(seed: int, coherency: bool, threshold: float | None) -> None:
+    encoder = RandomEncoder(seed, coherency)
+    encoded = encode_file(encoder, random_file(seed))
+    bounds = SpanScorer(encoded, encoder.config, threshold).passage_bounds(np.arange(len(encoded.questions)))
+    for row, number in np.ndindex(bounds.shape):
+        scores = brute_scores(encoded, encoder.config, threshold, row, number).values()
+        assert max(scores, default=-math.inf) <= bounds[row, number] + 1e-4
+
+
+def test_a_high_threshold_leaves_one_token() -> None:
+    encoder = RandomEncoder(0)
+    encoded = encode_file(encoder, [passage(0, 8, question("q", "x"))])
+    best = int(encoded.passage_vectors[0].filter_T2.max(axis=1).argmax())
+    (prediction,) = read_passages(encoded, encoder.config, 1e9)
+    assert prediction.answer == f"p0w{best}"
+
+
+@pytest.mark.parametrize("coherency", [False, True])
+def test_a_file_of_empty_passages_has_empty_answers(coherency: bool) -> None:
+    encoder = RandomEncoder(0, coherency)
+    encoded = encode_file(encoder, [passage(0, 0, question("q", "x")), passage(1, 0)])
+    for predictions in (read_passages(encoded, encoder.config), read_collection(encoded, encoder.config)):
+        assert [(p.answer, p.score) for p in predictions] == [("", -math.inf)]
+
+
+def test_unanswerable_questions_are_counted_but_not_asked() -> None:
+    file = [passage(0, 3, question("a", "x"), question("b")), passage(1, 2, question("c"), question("d", "y", "z"))]
+    encoded = encode_file(RandomEncoder(0), file)
+    assert encoded.unanswerable == 2
+    assert [(number, asked.id) for number, asked in encoded.questions] == [(0, "a"), (1, "d")]
+    assert len(encoded.question_vectors) == 2
+    assert len(encoded.passage_vectors) == 2
+
+
+@pytest.mark.parametrize("file", [[], [passage(0, 3)], [passage(0, 3, question("a")), passage(1, 0)]])
+def test_nothing_to_evaluate(file: list[QuestionedPassage]) -> None:
+    with pytest.raises(DataError, match="no question with an answer"):
+        encode_file(RandomEncoder(0), file)
+
+
+def test_scores_are_means_of_the_best_gold_in_percent() -> None:
+    predictions = [
+        Prediction(question(1, "Denver", "Denver Broncos"), "the Denver Broncos", 0, 1.0),
+        Prediction(question(2, "red car"), "car", 0, 1.0),
+        Prediction(question(3, "x"), "y", 0, 1.0),
+        Prediction(question(4, "x"), "", 0, -math.inf),
+    ]
+    scores = ReadingScores.of(predictions)
+    assert (scores.questions, scores.exact_match) == (4, 25.0)
+    assert scores.f1 == pytest.approx(100 * (1 + 2 / 3) / 4)
+
+
+def test_positions_of_golds_do_not_matter() -> None:
+    """A gold answer that stands elsewhere than the file says still counts by its text."""
+    wrong = Question("q", "?", (GoldAnswer("Paris", 10**6),))
+    assert ReadingScores.of([Prediction(wrong, "paris", 0, 0.0)]).exact_match == 100

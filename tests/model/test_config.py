@@ -1,0 +1,142 @@
+"""Model configurations: what is refused, and that a saved one comes back."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from densephrases.errors import ConfigError, ModelError
+from densephrases.model.config import CONFIG_FILE, SCHEMA_VERSION, ModelConfig
+
+TRUNK = {"model_type": "bert", "hidden_size": 64}
+
+
+def config(**settings: Any) -> ModelConfig:
+    return ModelConfig(base="tiny", trunk=TRUNK, **settings)
+
+
+def write(folder: Path, content: str | bytes) -> Path:
+    (folder / CONFIG_FILE).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"split": True}, "split=True needs share=True"),
+        ({"split": True, "share": True, "dim": 16}, "split=True excludes dim=16"),
+        ({"question_trunk": "both"}, "question_trunk='both' is neither"),
+        ({"dim": 0}, "dim=0"),
+        ({"dim": -3}, "dim=-3"),
+        ({"passage_tokens": 146}, "passage_tokens=146 leaves no room beside overlap=128 and title_tokens=10"),
+        ({"overlap": -1}, "overlap=-1 is not a whole number of at least 0"),
+        ({"title_tokens": -1}, "title_tokens=-1"),
+        ({"question_tokens": 2}, "question_tokens=2 is not a whole number of at least 3"),
+        ({"max_words": 0}, "max_words=0 is not a whole number of at least 1"),
+        ({"passage_tokens": "384"}, "passage_tokens='384'"),
+        ({"overlap": 12.5}, "overlap=12.5"),
+    ],
+)
+def test_impossible_settings(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        config(**settings)
+
+
+def test_the_least_room_that_is_accepted() -> None:
+    assert config(passage_tokens=147).passage_tokens == 147
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"share": True, "split": True, "max_words": 5},
+        {"dim": 16, "question_trunk": "shared", "filter_threshold": -1.5},
+        {"passage_tokens": 512, "overlap": 0, "title_tokens": 0, "question_tokens": 3},
+    ],
+)
+def test_saved_and_loaded(tmp_path: Path, settings: dict[str, Any]) -> None:
+    saved = config(**settings)
+    saved.save(tmp_path)
+    assert ModelConfig.load(tmp_path) == saved
+
+
+@pytest.mark.parametrize(
+    ("settings", "size", "one_trunk"),
+    [
+        ({}, 64, False),
+        ({"dim": 16}, 16, False),
+        ({"question_trunk": "shared"}, 64, True),
+        ({"share": True}, 64, True),
+    ],
+)
+def test_derived_properties(settings: dict[str, Any], size: int, one_trunk: bool) -> None:
+    made = config(**settings)
+    assert (made.hidden, made.vector_size, made.one_question_trunk) == (64, size, one_trunk)
+
+
+@pytest.mark.parametrize("hidden", [3, 32, 64, 768])
+def test_split_parts_lie_side_by_side(hidden: int) -> None:
+    parts = ModelConfig(base="tiny", trunk={"hidden_size": hidden}, share=True, split=True).split_parts
+    start, end, left, right = (list(range(hidden))[part] for part in parts)
+    assert start + end + left + right == list(range(len(start) * 2 + len(left) * 2))
+    assert len(start) == len(end)
+    assert len(left) == len(right) >= 1
+    assert hidden - 2 * (len(start) + len(left)) in (0, 1)
+
+
+@pytest.mark.parametrize("name", ["hidden_size", "dim", "d_model"])
+def test_hidden_size_under_any_familys_name(name: str) -> None:
+    assert ModelConfig(base="tiny", trunk={name: 48}).hidden == 48
+
+
+def test_trunk_without_hidden_size() -> None:
+    with pytest.raises(ConfigError, match="no hidden size"):
+        _ = ModelConfig(base="tiny", trunk={}).hidden
+
+
+def test_with_threshold_changes_nothing_else() -> None:
+    assert config(max_words=7).with_threshold(1.5) == config(max_words=7, filter_threshold=1.5)
+
+
+def test_missing_folder(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="nowhere' does not exist"):
+        ModelConfig.load(tmp_path / "nowhere")
+
+
+def test_folder_without_config(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"has no config\.json"):
+        ModelConfig.load(tmp_path)
+
+
+GOOD: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "base": "tiny", "trunk": TRUNK}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (json.dumps(GOOD)[:-9], "is not valid JSON"),
+        ("", "is not valid JSON"),
+        (b"\xff\xfe{", "is not valid JSON"),
+        ("[]", "has no schema_version"),
+        ("{}", "has no schema_version"),
+        (json.dumps({"model_type": "bert"}), "has no schema_version"),
+        (json.dumps(GOOD | {"schema_version": 2}), "has schema version 2, this package reads 1"),
+        (json.dumps(GOOD | {"schema_version": "1"}), "has schema version 1"),
+        (json.dumps(GOOD | {"nprobe": 256, "colour": "red"}), r"unknown settings \['colour', 'nprobe'\]"),
+        (json.dumps({"schema_version": 1, "trunk": TRUNK}), r"lacks \['base'\]"),
+        (json.dumps({"schema_version": 1}), r"lacks \['base', 'trunk'\]"),
+        (json.dumps(GOOD | {"max_words": 0}), "impossible setting: max_words=0"),
+        (json.dumps(GOOD | {"passage_tokens": None}), "impossible setting: passage_tokens=None"),
+        (json.dumps(GOOD | {"dim": "96"}), "impossible setting"),
+    ],
+)
+def test_unusable_files_are_named(tmp_path: Path, content: str | bytes, message: str) -> None:
+    with pytest.raises(ModelError, match=message) as caught:
+        ModelConfig.load(write(tmp_path, content))
+    assert str(tmp_path / CONFIG_FILE) in str(caught.value)
+
+
+def test_settings_left_out_have_their_defaults(tmp_path: Path) -> None:
+    assert ModelConfig.load(write(tmp_path, json.dumps(GOOD))) == config()

@@ -1,0 +1,52 @@
+"""The package is light to import and says what to install for the rest."""
+
+import subprocess
+import sys
+from importlib import metadata
+
+import pytest
+
+import densephrases
+from densephrases.errors import MissingExtraError
+
+HEAVY = ("torch", "transformers", "onnx", "safetensors")
+
+
+def loaded_after(statement: str, names: tuple[str, ...]) -> list[str]:
+    """Which of the packages a fresh interpreter has imported after a statement."""
+    code = f"import sys; {statement}; print(*(n for n in {names!r} if n in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    "module", ["densephrases.evaluate.reading", "densephrases.model.runtime", "densephrases.model.bundled"]
+)
+def test_light_modules_need_no_torch(module: str) -> None:
+    assert loaded_after(f"import {module}", HEAVY) == []
+
+
+def test_package_loads_nothing() -> None:
+    assert loaded_after("import densephrases", (*HEAVY, "onnxruntime", "numpy", "tokenizers")) == []
+    assert loaded_after("from densephrases import Passage, load", HEAVY) == []
+
+
+def test_public_names_resolve() -> None:
+    for name in densephrases.__all__:
+        assert getattr(densephrases, name) is not None
+        assert name in dir(densephrases)
+    assert densephrases.__version__ == metadata.version("densephrases")
+    assert densephrases.Passage("text").title == ""
+
+
+def test_unknown_name() -> None:
+    with pytest.raises(AttributeError, match=r"'lod'.*Passage, PhraseModel"):
+        _ = densephrases.lod
+
+
+def test_missing_torch_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(vars(densephrases), "PhraseModel", raising=False)
+    monkeypatch.delitem(sys.modules, "densephrases.model.network", raising=False)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"'torch'.*pip install 'densephrases\[train\]'"):
+        _ = densephrases.PhraseModel
