@@ -14,5 +14,5 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         dev=data / "squad-dev.json.gz",
         teacher=models / "reader",
         batches=BatchPlan(questions=128),
-        loop=LoopConfig(epochs=8, learning_rate=2e-4, checkpoint_every=None),
+        loop=LoopConfig(epochs=4, learning_rate=1.5e-4, checkpoint_every=None),
     )

@@ -91,13 +91,13 @@ def filter_(
 ) -> None:
     """The filter's threshold against tokens kept and accuracy; chooses the most filtering for at most 0.5 EM."""
     from densephrases.evaluate.filtering import choose_threshold, default_thresholds, filter_table
-    from densephrases.model.bundled import folder_of
+    from densephrases.model.bundled import resolve
 
     encoder, encoded = _encode(data, model, runtime, precision)
     rows = filter_table(encoded, encoder.config, default_thresholds(encoded))
     chosen = choose_threshold(rows)
     if write and chosen.threshold is not None:
-        encoder.config.with_threshold(chosen.threshold).save(folder_of(model))
+        encoder.config.with_threshold(chosen.threshold).save(resolve(model))
     if as_json:
         typer.echo(json.dumps({"rows": [asdict(row) for row in rows], "chosen": asdict(chosen)}))
     else:

@@ -85,14 +85,15 @@ def _passage(paragraph: dict[str, Any], title: str, article: int) -> QuestionedP
 def _question(entry: dict[str, Any]) -> Question:
     answers: list[dict[str, Any]] = [] if entry.get("is_impossible") else entry.get("answers", [])
     number = str(entry["id"])
-    return Question(number, _text(entry, "question"), tuple(_answer(answer, number) for answer in answers))
+    ambiguous = bool(entry.get("start_ambiguous", False))
+    return Question(number, _text(entry, "question"), tuple(_answer(answer, number, ambiguous) for answer in answers))
 
 
-def _answer(entry: dict[str, Any], question: str) -> GoldAnswer:
+def _answer(entry: dict[str, Any], question: str, ambiguous: bool) -> GoldAnswer:
     start = entry["answer_start"]
     if not isinstance(start, int) or isinstance(start, bool) or start < 0:
         raise ValueError(f"'answer_start' of question '{question}' is {start!r}, expected a position from 0 on")
-    return GoldAnswer(_text(entry, "text"), start, bool(entry.get("start_ambiguous", False)))
+    return GoldAnswer(_text(entry, "text"), start, ambiguous or bool(entry.get("start_ambiguous", False)))
 
 
 def _text(entry: dict[str, Any], name: str) -> str:

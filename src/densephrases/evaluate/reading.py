@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,21 @@ from densephrases.search.spans import Span, best_span
 QUESTIONS_AT_ONCE = 128
 
 # Shape suffixes: B questions, P passages, T tokens of one passage, N tokens of all passages, D vector size.
+
+
+Maxima = Callable[[Floats], Floats]
+"""Query vectors (B, D) to the highest score of any token of each passage (B, P)."""
+
+
+class NumpyMaxima:
+    def __init__(self, vectors_ND: Floats, edges: NDArray[np.int64]) -> None:
+        self.vectors_ND, self.begins = vectors_ND, edges[:-1]
+        self.full = np.diff(edges) > 0
+
+    def __call__(self, queries_BD: Floats) -> Floats:
+        best_BP = np.full((len(queries_BD), len(self.full)), -np.inf, dtype=np.float32)
+        best_BP[:, self.full] = np.maximum.reduceat(queries_BD @ self.vectors_ND.T, self.begins[self.full], axis=1)
+        return best_BP
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +82,7 @@ def read_collection(
     config: ModelConfig,
     threshold: float | None = None,
     advance: Callable[[int], None] = lambda _: None,
+    maxima: Callable[[Floats, NDArray[np.int64]], Maxima] | None = None,
 ) -> list[Prediction]:
     """The best phrase among all passages, exactly.
 
@@ -75,10 +90,11 @@ def read_collection(
     that bound until the best phrase found beats the next bound.
     """
     scorer = SpanScorer(encoded, config, threshold)
+    best_of_passages = (maxima or NumpyMaxima)(*scorer.kept_vectors())
     predictions: list[Prediction] = []
     for first in range(0, len(encoded.questions), QUESTIONS_AT_ONCE):
         rows = np.arange(first, min(first + QUESTIONS_AT_ONCE, len(encoded.questions)))
-        bounds_BP = scorer.passage_bounds(rows)
+        bounds_BP = scorer.passage_bounds(rows, best_of_passages)
         for row, bounds_P in zip(rows.tolist(), bounds_BP, strict=True):
             predictions.append(_best_passage(scorer, row, bounds_P))
         advance(len(rows))
@@ -119,26 +135,15 @@ class SpanScorer:
         pairs_TT = passage.vectors_TD[:, left] @ passage.vectors_TD[:, right].T
         return np.asarray(pairs_TT * self.encoded.question_vectors.coherency_B[row])
 
-    def passage_bounds(self, rows: NDArray[Any]) -> Floats:
+    def passage_bounds(self, rows: NDArray[Any], best_of_passages: Maxima) -> Floats:
         """For each question and passage a score that no phrase of the passage exceeds."""
         questions = self.encoded.question_vectors
-        starts_BP = self._best_of_passages(questions.start_BD[rows])
-        ends_BP = self._best_of_passages(questions.end_BD[rows])
-        bounds_BP = starts_BP + ends_BP
+        bounds_BP = best_of_passages(questions.start_BD[rows]) + best_of_passages(questions.end_BD[rows])
         if questions.coherency_B is not None:
             bounds_BP = bounds_BP + self._coherency_bounds(questions.coherency_B[rows])
         return bounds_BP
 
-    def _best_of_passages(self, queries_BD: Floats) -> Floats:
-        vectors_ND, edges = self._all_vectors
-        scores_BN = queries_BD @ vectors_ND.T
-        bounds_BP = np.full((len(queries_BD), len(self.kept)), -np.inf, dtype=np.float32)
-        full = np.diff(edges) > 0
-        bounds_BP[:, full] = np.maximum.reduceat(scores_BN, edges[:-1][full], axis=1)
-        return bounds_BP
-
-    @cached_property
-    def _all_vectors(self) -> tuple[Floats, NDArray[np.int64]]:
+    def kept_vectors(self) -> tuple[Floats, NDArray[np.int64]]:
         """The kept vectors of all passages, and where each passage's begin."""
         kept = [v.vectors_TD[k] for v, k in zip(self.encoded.passage_vectors, self.kept, strict=True)]
         return np.concatenate(kept), np.cumsum([0, *map(len, kept)])

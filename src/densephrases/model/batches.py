@@ -17,19 +17,22 @@ class TokenBatch:
     mask: Any
 
 
-def pad_rows(rows: Sequence[NDArray[Any]], value: float, dtype: Any) -> NDArray[Any]:
-    """Rows of any length as one array, filled up with `value`."""
-    padded = np.full((len(rows), max((len(r) for r in rows), default=0)), value, dtype=dtype)
+def pad_rows(rows: Sequence[NDArray[Any]], value: float, dtype: Any, multiple: int = 1) -> NDArray[Any]:
+    """Rows of any length as one array, filled up with `value` to a width that is a multiple of `multiple`."""
+    longest = max((len(r) for r in rows), default=0)
+    padded = np.full((len(rows), -(-longest // multiple) * multiple), value, dtype=dtype)
     for i, row in enumerate(rows):
         padded[i, : len(row)] = row
     return padded
 
 
-def token_batch(ids: Sequence[NDArray[np.int64]], types: Sequence[NDArray[np.int64]], pad_id: int) -> TokenBatch:
+def token_batch(
+    ids: Sequence[NDArray[np.int64]], types: Sequence[NDArray[np.int64]], pad_id: int, multiple: int = 1
+) -> TokenBatch:
     lengths = np.array([len(row) for row in ids])
-    padded = pad_rows(ids, pad_id, np.int64)
+    padded = pad_rows(ids, pad_id, np.int64, multiple)
     mask = (np.arange(padded.shape[1]) < lengths[:, None]).astype(np.int64)
-    return TokenBatch(padded, pad_rows(types, 0, np.int64), mask)
+    return TokenBatch(padded, pad_rows(types, 0, np.int64, multiple), mask)
 
 
 def batches_by_length(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:

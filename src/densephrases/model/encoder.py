@@ -79,7 +79,7 @@ class Encoder(ABC):
         return results
 
     def encode_questions(self, questions: Sequence[str]) -> QuestionVectors:
-        ids = [self.tokens.question(q) for q in questions]
+        ids = self.tokens.questions(questions)
         start_BD, end_BD = (np.zeros((len(ids), self.config.vector_size), dtype=np.float32) for _ in range(2))
         coherency_B = np.zeros(len(ids), dtype=np.float32) if self.config.split else None
         for rows in batches_by_length([len(row) for row in ids], self.tokens_per_batch):

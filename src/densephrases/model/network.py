@@ -1,6 +1,6 @@
 """The three encoders as a torch module (paper §3.2), with the architecture switches of Table 5."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -25,6 +25,10 @@ class QuestionStates:
     start_BD: Tensor
     end_BD: Tensor
     coherency_B: Tensor | None = None
+
+    def float(self) -> Self:
+        coherency_B = None if self.coherency_B is None else self.coherency_B.float()
+        return replace(self, start_BD=self.start_BD.float(), end_BD=self.end_BD.float(), coherency_B=coherency_B)
 
 
 class PhraseModel(nn.Module):

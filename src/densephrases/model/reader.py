@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -15,7 +16,7 @@ from densephrases.model.checkpoint import load_weights, save_folder
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Floats
 from densephrases.model.tensors import inference, to_device, to_numpy
-from densephrases.model.tokens import Ids, Tokens, Window, load_tokenizer, phrase_reach, spread_windows
+from densephrases.model.tokens import Ids, Tokens, Window, load_tokenizer, phrase_reach, spread_windows, token_offsets
 from densephrases.model.trunk import build_trunk, load_trunk, read_config, read_tokenizer
 
 TOKENS_PER_BATCH = 65536
@@ -41,7 +42,9 @@ class Reader(nn.Module):
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         """Start and end logits (rows, 2, tokens)."""
-        logits: Tensor = self.boundaries(self.trunk(ids, types, mask)).transpose(1, 2)
+        states = self.trunk(ids, types, mask)
+        with torch.autocast(states.device.type, enabled=False):  # its few operations are worth full precision
+            logits: Tensor = self.boundaries(states.float()).transpose(1, 2)
         return logits
 
     @classmethod
@@ -77,11 +80,11 @@ class Reader(nn.Module):
         encodings = self.tokens.tokenizer.encode_batch([text for text, _ in passages], add_special_tokens=False)
         results, jobs = [], []
         for (text, questions), encoding in zip(passages, encodings, strict=True):
-            offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+            offsets = token_offsets(encoding, text)
             logits = np.zeros((len(questions), 2, len(offsets)), dtype=np.float32)
             results.append(ReadPassage(offsets, phrase_reach(text, offsets, self.config.max_words), logits))
-            for row, question in zip(logits, questions, strict=True):
-                jobs += [(row, window) for window in self.windows(self.tokens.question(question), encoding.ids)]
+            for row, question in zip(logits, self.tokens.questions(questions), strict=True):
+                jobs += [(row, window) for window in self.windows(question, encoding.ids)]
         self._fill(jobs)
         return results
 

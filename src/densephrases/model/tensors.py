@@ -22,11 +22,15 @@ def to_numpy(tensor: Tensor) -> Floats:
 
 @contextmanager
 def inference(model: nn.Module, device: torch.device) -> Iterator[None]:
-    """No gradients, no dropout, and bfloat16 where the device is made for it."""
+    """No gradients, no dropout, no compilation, and bfloat16 where the device is made for it."""
     was_training = model.training
     model.eval()
     try:
-        with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+        with (
+            torch.compiler.set_stance("force_eager"),
+            torch.inference_mode(),
+            torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"),
+        ):
             yield
     finally:
         model.train(was_training)

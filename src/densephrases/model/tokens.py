@@ -97,15 +97,18 @@ class Tokens:
                 return number
         return 0
 
-    def question(self, text: str) -> Ids:
-        """Token ids of a question; with or without a final question mark it is the same question."""
-        encoding = self.tokenizer.encode(re.sub(r"[\s?]+$", "", text))
+    def questions(self, texts: Sequence[str]) -> list[Ids]:
+        """Token ids of questions; with or without a final question mark it is the same question."""
+        encodings = self.tokenizer.encode_batch([re.sub(r"[\s?]+$", "", text) for text in texts])
+        return [self._question(encoding.ids, text) for encoding, text in zip(encodings, texts, strict=True)]
+
+    def _question(self, ids: list[int], text: str) -> Ids:
         limit = self.config.question_tokens
-        if len(encoding.ids) > limit:
-            logger.warning("A question of %d tokens was cut to %d: %.60s...", len(encoding.ids), limit, text)
+        if len(ids) > limit:
+            logger.warning("A question of %d tokens was cut to %d: %.60s...", len(ids), limit, text)
             closing = len(self.specials.after)
-            return np.array(encoding.ids[: limit - closing] + encoding.ids[-closing:], dtype=np.int64)
-        return np.array(encoding.ids, dtype=np.int64)
+            ids = ids[: limit - closing] + ids[-closing:]
+        return np.array(ids, dtype=np.int64)
 
     def passages(self, passages: Sequence[Passage]) -> list[TokenizedPassage]:
         texts = self.tokenizer.encode_batch([p.text for p in passages], add_special_tokens=False)
@@ -117,9 +120,7 @@ class Tokens:
         ]
 
     def _passage(self, text: str, encoding: Encoding, title: list[int]) -> TokenizedPassage:
-        offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-        # SentencePiece counts the space before a word to its token; no phrase should begin with it.
-        offsets[:, 0] = np.minimum(skip_spaces(text, offsets[:, 0]), offsets[:, 1])
+        offsets = token_offsets(encoding, text)
         room = self.config.passage_tokens - self.specials.count - len(title)
         windows = tuple(
             self.frame(title, encoding.ids[start:stop], start, own)
@@ -146,6 +147,14 @@ def load_tokenizer(folder: Path) -> Tokenizer:
         return Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises plain Exception
         raise ModelError(f"'{path}' cannot be read as a tokenizer ({error}); copy the model folder again.") from error
+
+
+def token_offsets(encoding: Encoding, text: str) -> NDArray[np.int64]:
+    """Begin and end of each token in the text."""
+    offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+    # SentencePiece counts the space before a word to its token; no phrase should begin with it.
+    offsets[:, 0] = np.minimum(skip_spaces(text, offsets[:, 0]), offsets[:, 1])
+    return offsets
 
 
 def spread_windows(count: int, room: int, overlap: int) -> list[tuple[int, int, tuple[int, int]]]:

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+_IS_SPACE = np.array([chr(code).isspace() for code in range(0x3002)])  # no character beyond is a space
+
 
 def word_numbers(text: str, positions: NDArray[np.integer]) -> NDArray[np.int64]:
     """The number of the word in which each character position lies, counted from 0.
@@ -22,4 +24,5 @@ def skip_spaces(text: str, positions: NDArray[np.integer]) -> NDArray[np.int64]:
 
 
 def _spaces(text: str) -> NDArray[np.bool_]:
-    return np.fromiter((c.isspace() for c in text), dtype=bool, count=len(text))
+    codes = np.frombuffer(text.encode("utf-32-le", errors="surrogatepass"), dtype=np.uint32)
+    return np.asarray(_IS_SPACE[np.minimum(codes, len(_IS_SPACE) - 1)])

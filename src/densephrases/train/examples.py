@@ -60,47 +60,53 @@ class ExampleBuilder:
         self.report = AlignmentReport()
         self._answers: dict[str, int] = {}
 
-    def build(self, passages: Sequence[QuestionedPassage]) -> list[PassageExample]:
-        tokenized = self.tokens.passages([p.passage for p in passages])
+    def build(
+        self, passages: Sequence[QuestionedPassage], tokenized: Sequence[TokenizedPassage]
+    ) -> list[PassageExample]:
+        ids = iter(self.tokens.questions([q.text for p in passages for q in p.questions]))
         return [
             example
             for number, (passage, tokens) in enumerate(zip(passages, tokenized, strict=True))
-            for example in self._examples(number, passage, tokens)
+            for example in self._examples(number, passage, tokens, ids)
         ]
 
-    def _examples(self, number: int, passage: QuestionedPassage, tokens: TokenizedPassage) -> Iterator[PassageExample]:
+    def _examples(
+        self, number: int, passage: QuestionedPassage, tokens: TokenizedPassage, ids: Iterator[Ids]
+    ) -> Iterator[PassageExample]:
         by_window: dict[int, list[QuestionExample]] = {}
-        for question in passage.questions:
-            self.report.questions += 1
-            for answer in self._usable_answers(question, passage.passage.text):
-                placed = self._place(question, answer, passage.passage.text, tokens)
-                if placed is not None:
-                    by_window.setdefault(placed[0], []).append(placed[1])
-                break  # training data has one answer a question; of several the first stands for all
+        for question, question_ids in zip(passage.questions, ids, strict=False):
+            answer = self._usable_answer(question, passage.passage.text)
+            if answer is None:
+                continue
+            spans, window = self._place(answer, passage.passage.text, tokens)
+            if window is not None:
+                key = self._answers.setdefault(normalize_answer(answer.text), len(self._answers))
+                example = QuestionExample(question.id, question_ids, tuple(spans), key)
+                by_window.setdefault(window, []).append(example)
         for window, questions in sorted(by_window.items()):
             yield PassageExample(number, passage.article, tokens.windows[window], tuple(questions))
 
-    def _usable_answers(self, question: Question, text: str) -> Iterator[GoldAnswer]:
+    def _usable_answer(self, question: Question, text: str) -> GoldAnswer | None:
+        """The answer to learn from: training data has one a question, of several the first stands for all."""
+        self.report.questions += 1
+        good = [a for a in question.answers if a.text and text[a.start : a.start + len(a.text)] == a.text]
         if not question.answers:
             self.report.unanswerable += 1
-            return
-        good = [a for a in question.answers if a.text and text[a.start : a.start + len(a.text)] == a.text]
-        if not good:
+        elif not good:
             self.report.misplaced += 1
-            return
-        if good[0].ambiguous and self.ambiguous == "drop":
+        elif good[0].ambiguous and self.ambiguous == "drop":
             self.report.dropped_ambiguous += 1
-            return
-        yield from good
+        else:
+            return good[0]
+        return None
 
-    def _place(
-        self, question: Question, answer: GoldAnswer, text: str, tokens: TokenizedPassage
-    ) -> tuple[int, QuestionExample] | None:
+    def _place(self, answer: GoldAnswer, text: str, tokens: TokenizedPassage) -> tuple[list[TokenSpan], int | None]:
+        """The answer's tokens, and the number of the window that shows them best."""
         given = token_span(tokens.offsets, answer.start, answer.start + len(answer.text))
         window = None if given is None else best_window(tokens.windows, given)
         if given is None or window is None:
             self.report.across_windows += 1
-            return None
+            return [], None
         spans = [given]
         if answer.ambiguous:
             self.report.ambiguous += 1
@@ -108,8 +114,7 @@ class ExampleBuilder:
                 spans += self._other_occurrences(answer, text, tokens, tokens.windows[window], given)
         self.report.used += 1
         self.report.inexact += not _is_exact(text, tokens.offsets, given, answer.text)
-        key = self._answers.setdefault(normalize_answer(answer.text), len(self._answers))
-        return window, QuestionExample(question.id, self.tokens.question(question.text), tuple(spans), key)
+        return spans, window
 
     @staticmethod
     def _other_occurrences(

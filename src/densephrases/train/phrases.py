@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -17,6 +18,7 @@ from densephrases.train.batches import BatchPlan, PhraseBatch, collate, plan_epo
 from densephrases.train.examples import Ambiguous, ExampleBuilder, PassageExample
 from densephrases.train.loop import Loop, LoopConfig, Observer, Outcome
 from densephrases.train.losses import Direction, filter_loss
+from densephrases.train.maxima import TorchMaxima
 from densephrases.train.negatives import PreBatchQueue, gather
 from densephrases.train.objective import (
     LossWeights,
@@ -105,17 +107,20 @@ class PhraseTask:
 
     def losses(self, model: nn.Module, batch: PhraseBatch, epoch: int) -> dict[str, Tensor]:
         vectors_PTD, filter_PT2, questions = model(batch.passages.arguments, batch.questions.arguments)
-        weights = self.recipe.weights
-        count = len(batch.owner_Q)
-        losses = phrase_losses(batch, vectors_PTD, questions, weights, self.recipe.divergence, self.model.config)
+        with torch.autocast(vectors_PTD.device.type, enabled=False):  # bfloat16 scores would be too coarse to rank by
+            return self._losses(batch, vectors_PTD.float(), filter_PT2.float(), questions.float(), epoch)
+
+    def _losses(
+        self, batch: PhraseBatch, vectors_PTD: Tensor, filter_PT2: Tensor, questions: QuestionStates, epoch: int
+    ) -> dict[str, Tensor]:
+        weights, config = self.recipe.weights, self.model.config
+        losses = phrase_losses(batch, vectors_PTD, questions, weights, self.recipe.divergence, config)
         losses["negative"] = self._negatives(batch, vectors_PTD, questions, epoch).sum()
-        gold_PT2 = gold_positions(batch)
-        filtered = filter_loss(filter_PT2, gold_PT2, batch.content_PT, self.recipe.filter_positive_weight)
-        losses["filter"] = filtered * count
-        losses["loss"] = sum(
-            (getattr(weights, name) * value for name, value in losses.items()), torch.zeros((), device=filtered.device)
-        )
-        return losses
+        positive_weight = self.recipe.filter_positive_weight
+        filtered = filter_loss(filter_PT2, gold_positions(batch), batch.content_PT, positive_weight)
+        losses["filter"] = filtered * len(batch.owner_Q)
+        weighted = [getattr(weights, name) * value for name, value in losses.items()]
+        return losses | {"loss": torch.stack(weighted).sum()}
 
     def _negatives(self, batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionStates, epoch: int) -> Tensor:
         """Losses of the local questions against the golds of all processes and, in time, of preceding batches."""
@@ -135,7 +140,9 @@ class PhraseTask:
         reading = ReadingScores.of(read_passages(encoded, self.model.config))
         scores = {"exact_match": reading.exact_match, "f1": reading.f1}
         if self.recipe.collection:
-            everywhere = ReadingScores.of(read_collection(encoded, self.model.config))
+            device = next(self.model.parameters()).device
+            search = partial(TorchMaxima, device=device)
+            everywhere = ReadingScores.of(read_collection(encoded, self.model.config, maxima=search))
             scores |= {"all_passages_exact_match": everywhere.exact_match, "all_passages_f1": everywhere.f1}
         return scores
 
@@ -157,12 +164,13 @@ def train_phrases(
     if recipe.freeze_embeddings:
         model.freeze_word_embeddings()
     builder = ExampleBuilder(model.tokens, recipe.ambiguous)
-    examples = builder.build(passages)
+    tokenized = model.tokens.passages([p.passage for p in passages])
+    examples = builder.build(passages, tokenized)
     teacher = None
     if (folder := recipe.teacher) is not None:
         device = "cuda" if torch.cuda.is_available() and not cpu else "cpu"
         logits = TeacherLogits.cached(folder, lambda: Reader.from_pretrained(folder).to(device), passages)
-        teacher = logits.distributions(passages, model.tokens, recipe.temperature)
+        teacher = logits.distributions(passages, tokenized, recipe.temperature)
     task = PhraseTask(recipe, model, examples, dev, teacher)
     loop = Loop(task, recipe.loop, out, observers, cpu)
     scores = loop.run(resume)

@@ -146,7 +146,8 @@ def train_reader(
     torch.manual_seed(recipe.loop.seed)
     reader = Reader.from_base(recipe.base, passage_tokens=recipe.passage_tokens, overlap=recipe.overlap)
     builder = ExampleBuilder(reader.tokens, recipe.ambiguous)
-    task = ReaderTask(recipe, reader, builder.build(passages), read_squad(recipe.dev))
+    tokenized = reader.tokens.passages([p.passage for p in passages])
+    task = ReaderTask(recipe, reader, builder.build(passages, tokenized), read_squad(recipe.dev))
     loop = Loop(task, recipe.loop, out, observers, cpu)
     scores = loop.run(resume)
     if loop.accelerator.is_main_process:

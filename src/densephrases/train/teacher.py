@@ -14,7 +14,7 @@ from densephrases.evaluate.datasets import QuestionedPassage
 from densephrases.model.checkpoint import WEIGHTS_FILE
 from densephrases.model.encoder import Floats
 from densephrases.model.reader import Reader
-from densephrases.model.tokens import Tokens
+from densephrases.model.tokens import TokenizedPassage
 
 Distributions = Mapping[str, tuple[Floats, Floats]]
 """For each question id the start and end log-probabilities over its passage's tokens."""
@@ -61,10 +61,9 @@ class TeacherLogits:
         return teacher
 
     def distributions(
-        self, passages: Sequence[QuestionedPassage], tokens: Tokens, temperature: float = 1.0
+        self, passages: Sequence[QuestionedPassage], students: Sequence[TokenizedPassage], temperature: float = 1.0
     ) -> Distributions:
         """Carried over to the student's tokens by the characters where tokens begin and end."""
-        students = tokens.passages([p.passage for p in passages])
         result: dict[str, tuple[Floats, Floats]] = {}
         offset_at, logit_at = 0, 0
         for passage, student, count in zip(passages, students, self.token_counts.tolist(), strict=True):
