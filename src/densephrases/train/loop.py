@@ -86,6 +86,8 @@ class Task(Protocol[Batch]):
 
     def evaluate(self) -> dict[str, float]: ...
 
+    def save(self, folder: Path) -> None: ...
+
     def state(self) -> dict[str, Tensor]:
         """What a checkpoint must hold beyond the model."""
 
@@ -158,6 +160,8 @@ class Loop(Generic[Batch]):
             if self.config.evaluate_every and self.position.epoch % self.config.evaluate_every == 0:
                 self._evaluate()
         self.meter.pause(self.accelerator.device)
+        if self.accelerator.is_main_process:
+            self.task.save(self.folder)  # before the evaluation, so that its failure would lose nothing
         summary = self._evaluate() | self.meter.summary()
         self._tell(lambda observer: observer.finished(summary))
         return summary

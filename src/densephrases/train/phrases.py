@@ -146,6 +146,9 @@ class PhraseTask:
             scores |= {"all_passages_exact_match": everywhere.exact_match, "all_passages_f1": everywhere.f1}
         return scores
 
+    def save(self, folder: Path) -> None:
+        self.model.save_pretrained(folder)
+
     def state(self) -> dict[str, Tensor]:
         return self.queue.state()
 
@@ -172,8 +175,5 @@ def train_phrases(
         logits = TeacherLogits.cached(folder, lambda: Reader.from_pretrained(folder).to(device), passages)
         teacher = logits.distributions(passages, tokenized, recipe.temperature)
     task = PhraseTask(recipe, model, examples, dev, teacher)
-    loop = Loop(task, recipe.loop, out, observers, cpu)
-    scores = loop.run(resume)
-    if loop.accelerator.is_main_process:
-        model.save_pretrained(out)
+    scores = Loop(task, recipe.loop, out, observers, cpu).run(resume)
     return Outcome(scores, builder.report)

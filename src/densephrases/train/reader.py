@@ -89,6 +89,9 @@ class ReaderTask:
         scores = ReadingScores.of(reader_predictions(self.model, self.dev))
         return {"exact_match": scores.exact_match, "f1": scores.f1}
 
+    def save(self, folder: Path) -> None:
+        self.model.save_pretrained(folder)
+
     def state(self) -> dict[str, Tensor]:
         return {}
 
@@ -148,8 +151,5 @@ def train_reader(
     builder = ExampleBuilder(reader.tokens, recipe.ambiguous)
     tokenized = reader.tokens.passages([p.passage for p in passages])
     task = ReaderTask(recipe, reader, builder.build(passages, tokenized), read_squad(recipe.dev))
-    loop = Loop(task, recipe.loop, out, observers, cpu)
-    scores = loop.run(resume)
-    if loop.accelerator.is_main_process:
-        reader.save_pretrained(out)
+    scores = Loop(task, recipe.loop, out, observers, cpu).run(resume)
     return Outcome(scores, builder.report)
