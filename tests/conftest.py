@@ -5,10 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 if TYPE_CHECKING:
     from densephrases.model.network import PhraseModel
+
+settings.register_profile("unhurried", deadline=None)  # a busy machine is no reason to fail
+settings.load_profile("unhurried")
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = "the a of in and was is who what when where built tower river city born year paris london france by to it on"

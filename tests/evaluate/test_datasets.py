@@ -77,6 +77,12 @@ def test_ambiguous_start(tmp_path: Path) -> None:
     assert [answer.ambiguous for answer in passage.questions[0].answers] == [True, False]
 
 
+def test_ambiguous_question_makes_all_its_answers_ambiguous(tmp_path: Path) -> None:
+    answers = [{"text": "Ann", "answer_start": 0}, {"text": "Bob", "answer_start": 8}]
+    passage = read_one(tmp_path, squad(question(answers=answers, start_ambiguous=True)))
+    assert [answer.ambiguous for answer in passage.questions[0].answers] == [True, True]
+
+
 @pytest.mark.parametrize("start", [3, 22, 9999])
 def test_wrong_positions_are_kept_as_they_are(tmp_path: Path, start: int) -> None:
     """Reading evaluation looks at the text only; training sorts out what it cannot align."""

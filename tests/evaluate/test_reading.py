@@ -13,6 +13,7 @@ from densephrases.evaluate import reading
 from densephrases.evaluate.datasets import GoldAnswer, Question, QuestionedPassage
 from densephrases.evaluate.reading import (
     EncodedFile,
+    NumpyMaxima,
     Prediction,
     ReadingScores,
     SpanScorer,
@@ -163,7 +164,8 @@ def test_collection_like_brute_force(
 def test_no_phrase_exceeds_its_passages_bound(seed: int, coherency: bool, threshold: float | None) -> None:
     encoder = RandomEncoder(seed, coherency)
     encoded = encode_file(encoder, random_file(seed))
-    bounds = SpanScorer(encoded, encoder.config, threshold).passage_bounds(np.arange(len(encoded.questions)))
+    scorer = SpanScorer(encoded, encoder.config, threshold)
+    bounds = scorer.passage_bounds(np.arange(len(encoded.questions)), NumpyMaxima(*scorer.kept_vectors()))
     for row, number in np.ndindex(bounds.shape):
         scores = brute_scores(encoded, encoder.config, threshold, row, number).values()
         assert max(scores, default=-math.inf) <= bounds[row, number] + 1e-4

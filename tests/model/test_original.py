@@ -137,13 +137,13 @@ def test_case_follows_the_tokenizers_settings(
     (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": lower_case}))
     import_original(folder, tmp_path / "ours")
     model = PhraseModel.from_pretrained(tmp_path / "ours")
-    assert model.tokens.question("Ann WHO").tolist() == expected
+    assert model.tokens.questions(["Ann WHO"])[0].tolist() == expected
 
 
 def test_separator_within_a_question_is_one_token(tmp_path: Path, parts: Parts) -> None:
     """Slot filling asks "subject [SEP] relation"."""
     model, _ = imported(tmp_path, parts.state())
-    assert model.tokens.question("Ann [SEP] met").tolist() == [2, 7, 3, 6, 3]
+    assert model.tokens.questions(["Ann [SEP] met"])[0].tolist() == [2, 7, 3, 6, 3]
 
 
 def without(name: str) -> Callable[[State], State]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.logging import RichHandler
+from rich.markup import escape
 
 from densephrases.cli import evaluate, export, train
 from densephrases.errors import DensePhrasesError
@@ -45,7 +46,7 @@ def main() -> None:
     try:
         app()
     except DensePhrasesError as error:
-        console.print(f"[bold red]Error:[/] {error}", highlight=False, soft_wrap=True)
+        console.print(f"[bold red]Error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
         sys.exit(2)
     except KeyboardInterrupt:
         console.print("Stopped.")

@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from densephrases.train.loop import Outcome, StepReport
@@ -46,4 +47,4 @@ def print_outcome(outcome: Outcome, folder: Path) -> None:
     console.print(f"Questions: {outcome.alignment}")
     for name, value in outcome.scores.items():
         console.print(f"  {name.replace('_', ' ')}: {value:.2f}")
-    console.print(f"Model saved in {folder}")
+    console.print(f"Model saved in {escape(str(folder))}")

@@ -28,10 +28,15 @@ def save_folder(folder: Path, network: nn.Module, config: ModelConfig, tokenizer
     config.save(folder)  # last: its presence means the folder is complete
 
 
-def load_weights(folder: Path, network: nn.Module) -> None:
+def weights_path(folder: Path) -> Path:
     path = folder / WEIGHTS_FILE
     if not path.is_file():
         raise ModelError(f"Model folder '{folder}' has no {WEIGHTS_FILE}; for its ONNX files use densephrases.load.")
+    return path
+
+
+def load_weights(folder: Path, network: nn.Module) -> None:
+    path = weights_path(folder)
     try:
         weights: dict[str, Any] = load_file(path)
     except (SafetensorError, OSError) as error:

@@ -67,9 +67,13 @@ def read_tokenizer(base: str | Path) -> Tokenizer:
     if (Path(base) / TOKENIZER_FILE).is_file():
         return load_tokenizer(Path(base))
     try:
-        return AutoTokenizer.from_pretrained(str(base), use_fast=True).backend_tokenizer
+        loaded = AutoTokenizer.from_pretrained(str(base), use_fast=True)
+        tokenizer: Tokenizer = loaded.backend_tokenizer
     except (OSError, ValueError, AttributeError) as error:
         raise ModelError(f"Base model '{base}' has no fast tokenizer: {_first_line(error)}") from error
+    if len(loaded) <= len(loaded.all_special_ids):  # without files transformers makes up an empty vocabulary
+        raise ModelError(f"Base model '{base}' has no tokenizer files; put its {TOKENIZER_FILE} into the folder.")
+    return tokenizer
 
 
 def _refuse_missing_folder(base: str | Path) -> None:

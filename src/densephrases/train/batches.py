@@ -82,7 +82,8 @@ def length_pools(
     """Shuffled units gathered into batches of about `capacity`, units of similar length together."""
     order = rng.permutation(len(units))
     sizes = np.array([size(units[i]) for i in order])
-    pools = np.cumsum(sizes) // (capacity * POOL_BATCHES)
+    pool_size = capacity * POOL_BATCHES
+    pools = np.minimum((np.cumsum(sizes) - sizes) // pool_size, max(sizes.sum() // pool_size - 1, 0))  # no small rest
     batches: list[list[Item]] = []
     for pool in np.unique(pools):
         members = order[pools == pool]

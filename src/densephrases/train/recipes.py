@@ -84,7 +84,8 @@ def _fit(value: Any, option: Any) -> Any:
     if option is float and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if get_origin(option) is tuple and isinstance(value, list):
-        return tuple(_fit(item, get_args(option)[0]) for item in value)
+        items = tuple(_fit(item, get_args(option)[0]) for item in value)
+        return _MISFIT if _MISFIT in items else items
     return value if isinstance(option, type) and type(value) is option else _MISFIT
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from densephrases.evaluate.datasets import QuestionedPassage
-from densephrases.model.checkpoint import WEIGHTS_FILE
+from densephrases.model.checkpoint import weights_path
+from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Floats
 from densephrases.model.reader import Reader
 from densephrases.model.tokens import TokenizedPassage
@@ -51,6 +52,7 @@ class TeacherLogits:
         advance: Callable[[int], None] = lambda _: None,
     ) -> "TeacherLogits":
         """From the reader's folder if computed before for the same reader and data, else computed and kept there."""
+        ModelConfig.load(reader_folder, kind="reader")  # anything else is refused before it is read as a teacher
         path = reader_folder / f"logits-{fingerprint(reader_folder, passages)}.safetensors"
         if path.is_file():
             return cls(**load_file(path))
@@ -110,7 +112,7 @@ def log_softmax(logits: Floats) -> Floats:
 def fingerprint(reader_folder: Path, passages: Sequence[QuestionedPassage]) -> str:
     """Changes with the reader's weights and with any passage or question."""
     digest = hashlib.sha256(CACHE_VERSION.encode())
-    with (reader_folder / WEIGHTS_FILE).open("rb") as file:
+    with weights_path(reader_folder).open("rb") as file:
         digest.update(hashlib.file_digest(file, "sha256").digest())
     for p in passages:
         digest.update(json.dumps([p.passage.text, [(q.id, q.text) for q in p.questions]]).encode())

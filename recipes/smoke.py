@@ -1,0 +1,63 @@
+"""Every part of training within two minutes on a CPU: a tiny random encoder learns the bundled sample by heart."""
+
+import shutil
+from pathlib import Path
+
+import torch
+from transformers import BertConfig
+
+from densephrases.evaluate.datasets import sample_path
+from densephrases.model.bundled import BUNDLED_FOLDER
+from densephrases.model.tokens import TOKENIZER_FILE, load_tokenizer
+from densephrases.model.trunk import build_trunk
+from densephrases.train.batches import BatchPlan
+from densephrases.train.loop import LoopConfig
+from densephrases.train.objective import LossWeights
+from densephrases.train.phrases import Architecture, PhraseRecipe
+from densephrases.train.reader import ReaderRecipe
+
+BUNDLED = BUNDLED_FOLDER / "small"
+
+
+def reader(data: Path, models: Path) -> ReaderRecipe:
+    return ReaderRecipe(
+        base=_random_base(models / "smoke-base"),
+        train=(sample_path(),),
+        dev=sample_path(),
+        batch_size=16,
+        passage_tokens=128,  # some passages are longer and need several windows
+        overlap=32,
+        loop=LoopConfig(epochs=30, learning_rate=2e-3, checkpoint_every=100, evaluate_every=20),
+    )
+
+
+def phrases(data: Path, models: Path) -> PhraseRecipe:
+    return PhraseRecipe(
+        base=_random_base(models / "smoke-base"),
+        train=(sample_path(),),
+        dev=sample_path(),
+        teacher=models / "reader",
+        architecture=Architecture(passage_tokens=128, overlap=32),
+        batches=BatchPlan(questions=16, per_passage=4, neighbours=2),
+        weights=LossWeights(tokens=1.0),
+        loop=LoopConfig(epochs=30, learning_rate=1e-3, checkpoint_every=100, evaluate_every=20),
+    )
+
+
+def _random_base(folder: Path) -> Path:
+    """A BERT of two layers with random weights and the bundled model's tokenizer, made once."""
+    if not (folder / TOKENIZER_FILE).is_file():
+        torch.manual_seed(0)
+        config = BertConfig(
+            vocab_size=load_tokenizer(BUNDLED).get_vocab_size(),
+            hidden_size=64,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=128,
+            initializer_range=0.125,
+            hidden_dropout_prob=0.0,  # with dropout so small a model learns nothing in so few steps
+            attention_probs_dropout_prob=0.0,
+        )
+        build_trunk(config.to_dict()).encoder.save_pretrained(folder)
+        shutil.copy(BUNDLED / TOKENIZER_FILE, folder / TOKENIZER_FILE)  # last: it marks the folder as complete
+    return folder

@@ -1,0 +1,97 @@
+"""The command as a person calls it, in this process."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from densephrases.cli.main import main
+from densephrases.evaluate.datasets import sample_path
+
+if TYPE_CHECKING:
+    from densephrases.model.network import PhraseModel
+
+RECIPE = """
+from densephrases.evaluate.datasets import sample_path
+from densephrases.train.batches import BatchPlan
+from densephrases.train.loop import LoopConfig
+from densephrases.train.phrases import Architecture, PhraseRecipe
+from densephrases.train.reader import ReaderRecipe
+
+LOOP = LoopConfig(epochs=1, learning_rate=1e-3, checkpoint_every=2)
+
+
+def reader(data, models):
+    return ReaderRecipe(
+        base=models / "tiny", train=(sample_path(),), dev=data / "dev.json", batch_size=24,
+        passage_tokens=96, overlap=16, loop=LOOP,
+    )
+
+
+def phrases(data, models):
+    return PhraseRecipe(
+        base=models / "tiny", train=(sample_path(),), dev=data / "dev.json", teacher=models / "reader", loop=LOOP,
+        architecture=Architecture(passage_tokens=96, overlap=16), batches=BatchPlan(questions=24),
+    )
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def densephrases(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs the command with arguments; exceptions that a user would see as a traceback pass through."""
+
+    def run(*arguments: str | Path) -> Result:
+        monkeypatch.setattr(sys, "argv", ["densephrases", *map(str, arguments)])
+        capsys.readouterr()
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        return Result(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("recipes") / "tiny.py"
+    path.write_text(RECIPE)
+    return path
+
+
+@pytest.fixture(scope="session")
+def exported(tiny_model: "PhraseModel", tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model folder with weights for torch and both kinds of graphs; tests that change it copy it first."""
+    from densephrases.model.export import export_model
+
+    folder = tmp_path_factory.mktemp("exported") / "model"
+    tiny_model.save_pretrained(folder)
+    export_model(tiny_model, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_squad(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first two passages of the sample: ten questions, and one that the passage does not answer."""
+    content = json.loads(sample_path().read_text())
+    content["data"] = content["data"][:1]
+    asked = {"id": "unanswerable", "question": "Why?", "is_impossible": True, "answers": []}
+    content["data"][0]["paragraphs"][0]["qas"].append(asked)
+    path = tmp_path_factory.mktemp("squad") / "dev.json"
+    path.write_text(json.dumps(content))
+    return path

@@ -1,0 +1,84 @@
+"""`densephrases eval` on a random model: what it prints and what it writes."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from densephrases.model.config import ModelConfig
+from densephrases.model.reader import Reader
+
+from .conftest import Command
+
+
+def test_reading_as_json(densephrases: Command, exported: Path, small_squad: Path) -> None:
+    result = densephrases("eval", "reading", small_squad, "--model", exported, "--json")
+    assert result.code == 0
+    values = json.loads(result.out)
+    assert values.keys() >= {"questions", "exact_match", "f1"}
+    assert (values["questions"], values["unanswerable"], values["passages"]) == (10, 1, 2)
+    assert 0 <= values["exact_match"] <= values["f1"] <= 100
+
+
+@pytest.mark.parametrize("options", [[], ["--precision", "fp32"], ["--all-passages"], ["--threshold", "0.1"]])
+def test_reading_in_words(densephrases: Command, exported: Path, small_squad: Path, options: list[str]) -> None:
+    result = densephrases("eval", "reading", small_squad, "--model", exported, *options)
+    assert result.code == 0
+    scope = "all 2 passages" if "--all-passages" in options else "each question's passage"
+    assert re.fullmatch(rf"10 questions over {scope}: EM \d+\.\d\d, F1 \d+\.\d\d\n", result.out)
+
+
+def test_torch_and_onnx_agree(densephrases: Command, exported: Path, small_squad: Path, tmp_path: Path) -> None:
+    answers = []
+    for runtime in ("torch", "onnx"):
+        path = tmp_path / f"{runtime}.jsonl"
+        options = ["--runtime", runtime, "--precision", "fp32", "--predictions", path]
+        assert densephrases("eval", "reading", small_squad, "--model", exported, *options).code == 0
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        answers.append([(row["id"], row["answer"]) for row in rows])
+    assert answers[0] == answers[1]
+    assert len(answers[0]) == 10
+
+
+def test_filter_table(densephrases: Command, exported: Path, small_squad: Path) -> None:
+    result = densephrases("eval", "filter", small_squad, "--model", exported)
+    assert result.code == 0
+    assert result.out.count("chosen") == 1
+    assert "none" in result.out
+
+
+def test_filter_stores_its_threshold(densephrases: Command, exported: Path, small_squad: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(exported, model)
+    before = ModelConfig.load(model)
+    result = densephrases("eval", "filter", small_squad, "--model", model, "--write", "--json")
+    values = json.loads(result.out)
+    after = ModelConfig.load(model)
+    assert len(values["rows"]) == 17
+    assert values["chosen"] in values["rows"]
+    assert before.filter_threshold is None
+    assert after.filter_threshold == values["chosen"]["threshold"]
+    assert after.filter_threshold is not None
+    assert after == before.with_threshold(after.filter_threshold)
+
+
+def test_filter_changes_nothing_unasked(densephrases: Command, exported: Path, small_squad: Path) -> None:
+    before = (exported / "config.json").read_bytes()
+    assert densephrases("eval", "filter", small_squad, "--model", exported, "--json").code == 0
+    assert (exported / "config.json").read_bytes() == before
+
+
+def test_reader(densephrases: Command, tiny_base: Path, small_squad: Path, tmp_path: Path) -> None:
+    Reader.from_base(tiny_base, passage_tokens=96, overlap=16).save_pretrained(tmp_path)
+    result = densephrases("eval", "reader", small_squad, "--model", tmp_path, "--json")
+    assert json.loads(result.out).keys() == {"questions", "exact_match", "f1"}
+    words = densephrases("eval", "reader", small_squad, "--model", tmp_path)
+    assert re.fullmatch(r"10 questions: EM \d+\.\d\d, F1 \d+\.\d\d\n", words.out)
+
+
+def test_a_phrase_model_is_no_reader(densephrases: Command, exported: Path, small_squad: Path) -> None:
+    result = densephrases("eval", "reader", small_squad, "--model", exported)
+    assert result.code == 2
+    assert "of kind 'phrases', expected 'reader'" in result.err

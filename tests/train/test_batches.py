@@ -1,0 +1,202 @@
+"""Which examples meet in a batch, and the batch as tensors."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from densephrases.model.config import ModelConfig
+from densephrases.model.tokens import Tokens, Window
+from densephrases.text.passages import Passage
+from densephrases.train import batches
+from densephrases.train.batches import BatchPlan, PhraseBatch, collate, content_mask, plan_epoch, spread
+from densephrases.train.examples import PassageExample, QuestionExample
+
+PAD = 0
+
+
+def window(length: int) -> Window:
+    return Window(np.arange(length), np.zeros(length, dtype=np.int64), 0, 0, length, 0, length)
+
+
+def example(number: int, article: int, questions: int, length: int) -> PassageExample:
+    asked = [QuestionExample(f"{number}-{i}", np.zeros(3, np.int64), ((0, 0),), i) for i in range(questions)]
+    return PassageExample(number, article, window(length), tuple(asked))
+
+
+DATA = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 6), st.integers(1, 30)), min_size=1, max_size=25).map(
+    lambda rows: [example(number, *row) for number, row in enumerate(sorted(rows, key=lambda row: row[0]))]
+)
+PLANS = st.builds(
+    BatchPlan,
+    questions=st.integers(1, 12),
+    per_passage=st.none() | st.integers(1, 4),
+    neighbours=st.integers(1, 4),
+)
+
+
+def question_ids(planned: list[list[PassageExample]]) -> list[list[str]]:
+    return [[q.id for e in batch for q in e.questions] for batch in planned]
+
+
+@given(DATA, PLANS, st.integers(0, 3), st.sampled_from([1, 32]))
+def test_every_question_once(data: list[PassageExample], plan: BatchPlan, epoch: int, pool: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batches, "POOL_BATCHES", pool)
+        planned = plan_epoch(data, plan, seed=1, epoch=epoch)
+    assert all(planned)
+    expected = Counter(q.id for e in data for q in e.questions)
+    assert Counter(i for batch in question_ids(planned) for i in batch) == expected
+    for piece in (e for batch in planned for e in batch):
+        assert 1 <= len(piece.questions) <= (plan.per_passage or 99)
+        assert all(q.id.startswith(f"{piece.passage}-") for q in piece.questions)
+
+
+@given(DATA, PLANS)
+def test_order_depends_on_seed_and_epoch_only(data: list[PassageExample], plan: BatchPlan) -> None:
+    first = question_ids(plan_epoch(data, plan, seed=5, epoch=2))
+    np.random.default_rng().normal(size=10)
+    torch.rand(3)
+    assert question_ids(plan_epoch(data, plan, seed=5, epoch=2)) == first
+
+
+@pytest.mark.parametrize(("seed", "epoch"), [(5, 3), (6, 2), (2, 5)])
+def test_other_seeds_and_epochs_have_other_orders(seed: int, epoch: int) -> None:
+    data = [example(number, 0, 1, 8) for number in range(40)]
+    plan = BatchPlan(questions=8)
+    assert question_ids(plan_epoch(data, plan, seed, epoch)) != question_ids(plan_epoch(data, plan, 5, 2))
+
+
+def test_batches_hold_about_as_many_questions_as_planned() -> None:
+    data = [example(number, 0, 1 + number % 5, 10 + number % 7) for number in range(400)]
+    sizes = [len(ids) for ids in question_ids(plan_epoch(data, BatchPlan(questions=20), 0, 0))]
+    assert len(sizes) == 60  # 1,200 questions
+    assert all(15 <= size <= 25 for size in sizes)
+
+
+@pytest.mark.parametrize("passages", [1, 63, 64, 65, 66, 127, 128, 129])
+def test_no_passage_is_left_over_alone(passages: int) -> None:
+    """Whatever remains beyond whole pools of 64 questions; a lone passage would have no negatives."""
+    planned = plan_epoch([example(number, 0, 1, 8) for number in range(passages)], BatchPlan(questions=2), 0, 0)
+    assert sum(map(len, planned)) == passages
+    assert len(planned) == max(round(passages / 2), 1)
+    assert sum(len(batch) < 2 for batch in planned) <= passages % 2
+
+
+def test_passages_of_similar_length_meet() -> None:
+    data = [example(number, 0, 1, 1 + number) for number in range(64)]
+    planned = plan_epoch(data, BatchPlan(questions=8), 0, 0)
+    spans = [[len(e.window.ids) for e in batch] for batch in planned]
+    assert all(max(lengths) - min(lengths) == 7 for lengths in spans)
+    assert [min(lengths) for lengths in spans] != sorted(min(lengths) for lengths in spans), "but in any order"
+
+
+@pytest.mark.parametrize("neighbours", [2, 3])
+def test_neighbours_stay_together(neighbours: int) -> None:
+    data = [example(number, number // 6, 1, 5) for number in range(60)]  # ten articles of six passages
+    for batch in plan_epoch(data, BatchPlan(questions=6, neighbours=neighbours), 0, 0):
+        runs = [len(list(run)) for _, run in groupby(batch, key=lambda e: e.article)]
+        assert all(run % neighbours == 0 for run in runs)
+
+
+def test_one_question_a_passage_encodes_it_anew() -> None:
+    planned = plan_epoch([example(0, 0, 5, 8)], BatchPlan(questions=5, per_passage=1), 0, 0)
+    assert [len(e.questions) for batch in planned for e in batch] == [1] * 5
+
+
+@pytest.fixture
+def tokens(tokenizer: Tokenizer) -> Tokens:
+    config = ModelConfig(base="tiny", trunk={"hidden_size": 8}, passage_tokens=14, overlap=2, title_tokens=2)
+    return Tokens(tokenizer, config)
+
+
+def collated(tokens: Tokens, teacher: bool = False) -> tuple[PhraseBatch, Sequence[Window]]:
+    """The second window of a passage of words with two questions, and a short passage with one."""
+    long, short = tokens.passages([Passage("the city of " * 5, "paris london"), Passage("a river")])
+    windows = [long.windows[1], short.windows[0]]
+    start = windows[0].start
+    ask = tokens.questions(["who", "what is the city", "where"])
+    examples = [
+        PassageExample(
+            4,
+            1,
+            windows[0],
+            (
+                QuestionExample("a", ask[0], ((start, start + 1), (start + 3, start + 4)), 70),
+                QuestionExample("b", ask[1], ((start + 2, start + 2),), 71),
+            ),
+        ),
+        PassageExample(9, 2, windows[1], (QuestionExample("c", ask[2], ((1, 1),), 70),)),
+    ]
+    lengths = {"a": len(long.offsets), "b": len(long.offsets), "c": 2}
+    rows = {key: (np.arange(n, dtype=np.float32), -np.arange(n, dtype=np.float32)) for key, n in lengths.items()}
+    return collate(examples, PAD, rows if teacher else None), windows
+
+
+def test_columns_of_a_batch(tokens: Tokens) -> None:
+    batch, windows = collated(tokens)
+    first = windows[0].first
+    assert first == 4  # [CLS] paris london [SEP]
+    assert batch.owner_Q.tolist() == [0, 0, 1]
+    assert batch.passage_Q.tolist() == [4, 4, 9]
+    assert batch.answer_Q.tolist() == [70, 71, 70]
+    assert batch.starts_QK.tolist() == [[first, first + 3], [first + 2, -1], [3, -1]]
+    assert batch.ends_QK.tolist() == [[first + 1, first + 4], [first + 2, -1], [3, -1]]
+    golds = batch.passages.ids[batch.owner_Q, batch.starts_QK[:, 0]]
+    assert golds.tolist() == [w.ids[c] for w, c in ((windows[0], first), (windows[0], first + 2), (windows[1], 3))]
+    assert batch.teacher_start_QT is None
+    assert batch.teacher_end_QT is None
+
+
+def test_padding_of_a_batch(tokens: Tokens) -> None:
+    batch, windows = collated(tokens)
+    assert batch.passages.ids.shape == batch.passages.mask.shape == batch.passages.types.shape == (2, 16)
+    assert batch.passages.tokens == len(windows[0].ids) + len(windows[1].ids)
+    assert batch.questions.tokens == 3 + 6 + 3
+    assert batch.passages.ids[1, len(windows[1].ids) :].tolist() == [PAD] * (16 - len(windows[1].ids))
+
+
+def test_content_is_the_passages_text(tokens: Tokens, tokenizer: Tokenizer) -> None:
+    batch, windows = collated(tokens)
+    text = [
+        [tokenizer.id_to_token(int(i)) for i in row[inside]]
+        for row, inside in zip(batch.passages.ids, batch.content_PT, strict=True)
+    ]
+    assert set(text[0]) == {"the", "city", "of"}  # neither title nor special tokens nor padding
+    assert len(text[0]) == windows[0].stop - windows[0].start
+    assert text[1] == ["a", "river"]
+
+
+def test_teacher_rows_stand_under_their_tokens(tokens: Tokens) -> None:
+    batch, windows = collated(tokens, teacher=True)
+    assert batch.teacher_start_QT is not None
+    assert batch.teacher_end_QT is not None
+    for row, owner in enumerate((0, 0, 1)):
+        w, content = windows[owner], batch.content_PT[owner]
+        assert batch.teacher_start_QT[row, content].tolist() == list(range(w.start, w.stop))
+        assert batch.teacher_end_QT[row, content].tolist() == [-i for i in range(w.start, w.stop)]
+        assert (batch.teacher_start_QT[row, ~content] == -torch.inf).all()
+
+
+def test_mask_and_spread_of_one_window() -> None:
+    w = Window(np.zeros(7, np.int64), np.zeros(7, np.int64), 2, 10, 13, 10, 13)
+    assert content_mask([w], 8).tolist() == [[False, False, True, True, True, False, False, False]]
+    row = np.arange(20, dtype=np.float32)
+    inf = -np.inf
+    assert spread([row], [w], 8).tolist() == [[inf, inf, 10, 11, 12, inf, inf, inf]]
+
+
+def test_tensors_travel_together(tokens: Tokens) -> None:
+    batch, _ = collated(tokens, teacher=True)
+    moved = batch.to(torch.device("meta"))
+    assert moved.owner_Q.device.type == moved.passages.ids.device.type == "meta"
+    assert moved.teacher_end_QT is not None
+    assert moved.teacher_end_QT.device.type == "meta"
+    assert batch.owner_Q.device.type == "cpu"
+    assert collated(tokens)[0].to(torch.device("cpu")).teacher_start_QT is None

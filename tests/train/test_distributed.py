@@ -1,0 +1,137 @@
+"""Two processes on the CPU together compute what one does alone."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from densephrases.evaluate.datasets import QuestionedPassage
+from densephrases.train.negatives import Golds, PreBatchQueue
+
+from . import two_processes
+
+WORLD = 2
+PATIENCE = 120  # seconds
+
+
+def write_squad(passages: Sequence[QuestionedPassage], path: Path) -> Path:
+    articles = [
+        {
+            "title": p.passage.title,
+            "paragraphs": [
+                {
+                    "context": p.passage.text,
+                    "qas": [
+                        {
+                            "id": q.id,
+                            "question": q.text,
+                            "answers": [{"text": a.text, "answer_start": a.start} for a in q.answers],
+                        }
+                        for q in p.questions
+                    ],
+                }
+            ],
+        }
+        for p in passages
+    ]
+    path.write_text(json.dumps({"data": articles}))
+    return path
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def start(rank: int, port: int, arguments: Sequence[Path]) -> subprocess.Popen[str]:
+    places = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": WORLD, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    settings = {name: str(value) for name, value in places.items()}
+    command = [sys.executable, two_processes.__file__, *map(str, arguments)]
+    environment = os.environ | settings | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)  # noqa: S603
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory, questioned: list[QuestionedPassage]) -> Path:
+    return write_squad(questioned, tmp_path_factory.mktemp("data") / "squad.json")
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory, tiny_base: Path, data: Path) -> list[dict[str, Tensor]]:
+    """What each process wrote."""
+    out, port = tmp_path_factory.mktemp("distributed"), free_port()
+    processes = [start(rank, port, (tiny_base, data, out)) for rank in range(WORLD)]
+    try:
+        for process in processes:
+            _, errors = process.communicate(timeout=PATIENCE)
+            assert process.returncode == 0, errors[-3000:]
+    finally:
+        for process in processes:
+            process.kill()
+    assert {path.name for path in (out / "run" / "checkpoint").glob("random-*")} == {
+        "random-0.safetensors",
+        "random-1.safetensors",
+    }
+    return [load_file(out / f"{rank}.safetensors") for rank in range(WORLD)]
+
+
+def test_losses_add_up_to_those_of_one_process(results: list[dict[str, Tensor]], tiny_base: Path, data: Path) -> None:
+    alone = two_processes.batch_losses(two_processes.make_task(tiny_base, data), 0, 1)
+    names = [name for name in alone if not name.endswith("filter")]
+    assert {name.split(".")[1] for name in names} == {"single", "negative", "loss"}
+    assert {name.split(".")[0] for name in names} == {"0", "1"}, "the second batch has the first among its negatives"
+    for name in names:
+        assert float(sum(result[name] for result in results)) == pytest.approx(float(alone[name]), rel=1e-4)
+        assert all(result[name] > 0 for result in results)
+
+
+def queue_of(state: dict[str, Tensor]) -> PreBatchQueue:
+    queue = PreBatchQueue(2)
+    queue.load_state(state, torch.device("cpu"))
+    return queue
+
+
+def in_order(golds: Golds) -> Tensor:
+    """Phrases as rows of numbers, whatever order the processes had them in."""
+    columns = [golds.answer_N, golds.passage_N, golds.start_N, golds.end_N]
+    rows = torch.cat([torch.stack(columns, dim=1).float(), golds.start_ND, golds.end_ND], dim=1)
+    return rows[sorted(range(len(rows)), key=lambda i: rows[i, :4].tolist())]
+
+
+def test_both_queues_hold_the_golds_of_both(results: list[dict[str, Tensor]], tiny_base: Path, data: Path) -> None:
+    task = two_processes.make_task(tiny_base, data)
+    two_processes.batch_losses(task, 0, 1)
+    queues = [queue_of(result) for result in results]
+    assert len(task.queue.items) == 2
+    for expected, *found in zip(task.queue.items, *(queue.items for queue in queues), strict=True):
+        assert all(torch.allclose(in_order(golds), in_order(expected), atol=1e-5) for golds in found)
+
+
+def test_gathered_golds_stand_in_the_order_of_ranks(results: list[dict[str, Tensor]]) -> None:
+    for result, first in zip(results, (0, 3), strict=True):
+        assert result["gathered.numbers"].tolist() == [0, 1, 2, 10, 11]
+        assert result["gathered.vectors"][:, 0].tolist() == [0, 1, 2, 10, 11]
+        assert int(result["gathered.first"]) == first
+
+
+def test_gradients_flow_to_the_local_golds_only(results: list[dict[str, Tensor]]) -> None:
+    """Each gold is weighted with its place among all: the local ones see their own weights, once."""
+    assert results[0]["gathered.gradient"].tolist() == [[w] * 4 for w in (1, 2, 3)]
+    assert results[1]["gathered.gradient"].tolist() == [[w] * 4 for w in (4, 5)]
+
+
+def test_both_end_with_the_same_model(results: list[dict[str, Tensor]], tiny_base: Path, data: Path) -> None:
+    before = two_processes.make_task(tiny_base, data).model.state_dict()
+    names = [name for name in results[0] if name.startswith("trained.")]
+    assert len(names) == len(before)
+    assert all(torch.equal(results[0][name], results[1][name]) for name in names)
+    assert any(not torch.equal(results[0][f"trained.{name}"], value) for name, value in before.items())

@@ -1,0 +1,82 @@
+"""One of several processes that compute on the same planned batches; `test_distributed` starts and compares them."""
+
+import sys
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from densephrases.evaluate.datasets import read_squad
+from densephrases.model.network import PhraseModel
+from densephrases.train.batches import BatchPlan
+from densephrases.train.examples import ExampleBuilder
+from densephrases.train.loop import Loop, LoopConfig
+from densephrases.train.negatives import Golds, gather
+from densephrases.train.objective import LossWeights
+from densephrases.train.phrases import PhraseRecipe, PhraseTask
+
+
+def make_task(base: Path, data: Path) -> PhraseTask:
+    """A model without dropout whose losses are sums over questions: the filter's is a mean over tokens."""
+    recipe = PhraseRecipe(
+        base=base,
+        train=(data,),
+        dev=data,
+        batches=BatchPlan(questions=6),
+        weights=LossWeights(tokens=0.0, filter=0.0),
+        prebatches=2,
+        prebatch_from=0,
+        loop=LoopConfig(epochs=2, learning_rate=1e-3, checkpoint_every=3),
+    )
+    torch.manual_seed(1)
+    model = PhraseModel.from_base(base)
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    passages = read_squad(data)
+    examples = ExampleBuilder(model.tokens).build(passages, model.tokens.passages([p.passage for p in passages]))
+    return PhraseTask(recipe, model, examples, passages)
+
+
+def batch_losses(task: PhraseTask, rank: int, world: int) -> dict[str, Tensor]:
+    """The losses of the first epoch's batches, the queue growing from one to the next."""
+    results = {}
+    for number, planned in enumerate(task.plan(0)):
+        for name, value in task.losses(task.model, task.local(planned, rank, world), 0).items():
+            results[f"{number}.{name}"] = value.detach()
+    return results
+
+
+def gathered_golds(rank: int) -> dict[str, Tensor]:
+    """Three golds of process 0 and two of process 1, and what gradient the local ones receive."""
+    count = 3 - rank
+    numbers = torch.arange(count) + 10 * rank
+    vectors = numbers[:, None].float().repeat(1, 4).requires_grad_()
+    everything, first = gather(Golds(vectors, vectors.detach(), numbers, numbers, numbers, numbers))
+    weights = torch.arange(1, len(everything) + 1).float()
+    torch.autograd.backward((everything.start_ND * weights[:, None]).sum())
+    assert vectors.grad is not None
+    return {
+        "gathered.numbers": everything.answer_N,
+        "gathered.vectors": everything.start_ND.detach(),
+        "gathered.first": torch.tensor(first),
+        "gathered.gradient": vectors.grad,
+    }
+
+
+def main(base: Path, data: Path, out: Path) -> None:
+    accelerator = Accelerator(cpu=True)
+    rank, world = accelerator.process_index, accelerator.num_processes
+    task = make_task(base, data)
+    results = batch_losses(task, rank, world) | task.state() | gathered_golds(rank)
+    trained = make_task(base, data)
+    Loop(trained, trained.recipe.loop, out / "run", cpu=True).run()
+    results |= {f"trained.{name}": value.contiguous() for name, value in trained.model.state_dict().items()}
+    save_file(results, out / f"{rank}.safetensors")
+    accelerator.end_training()
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
