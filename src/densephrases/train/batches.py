@@ -1,6 +1,6 @@
 """Which examples meet in a batch, decided by the seed alone, and the batch as tensors."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from typing import Any, Self, TypeVar
@@ -100,17 +100,42 @@ class Tensors:
     """A batch whose tensors travel together."""
 
     def to(self, device: torch.device) -> Self:
-        moved = {f.name: _to(getattr(self, f.name), device) for f in fields(self)}
-        return replace(self, **moved)
+        return self._map(lambda tensor: _move(tensor, device))
+
+    def clone(self) -> Self:
+        return self._map(torch.clone)
+
+    def copy_(self, other: Self) -> None:
+        """Takes over the values of a batch of the same shape."""
+        for own, new in zip(self.tensors(), other.tensors(), strict=True):
+            own.copy_(new, non_blocking=True)
+
+    def signature(self) -> tuple[torch.Size, ...]:
+        """The shapes of all tensors."""
+        return tuple(tensor.shape for tensor in self.tensors())
+
+    def tensors(self) -> Iterator[Tensor]:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, Tensors):
+                yield from value.tensors()
+            elif isinstance(value, Tensor):
+                yield value
+
+    def _map(self, change: Callable[[Tensor], Tensor]) -> Self:
+        changed: dict[str, Any] = {}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, Tensors):
+                changed[f.name] = value._map(change)
+            elif isinstance(value, Tensor):
+                changed[f.name] = change(value)
+        return replace(self, **changed)
 
 
-def _to(value: Any, device: torch.device) -> Any:
-    if isinstance(value, Tensors):
-        return value.to(device)
-    if isinstance(value, Tensor):
-        pinned = value.pin_memory() if device.type == "cuda" else value
-        return pinned.to(device, non_blocking=True)
-    return value
+def _move(tensor: Tensor, device: torch.device) -> Tensor:
+    pinned = tensor.pin_memory() if device.type == "cuda" else tensor
+    return pinned.to(device, non_blocking=True)
 
 
 @dataclass(frozen=True)
@@ -123,15 +148,38 @@ class Inputs(Tensors):
     def arguments(self) -> tuple[Tensor, Tensor, Tensor]:
         return self.ids, self.types, self.mask
 
-    @property
-    def tokens(self) -> int:
-        """Tokens without padding."""
-        return int(self.mask.sum())
 
-
-def inputs(ids: Sequence[NDArray[np.int64]], types: Sequence[NDArray[np.int64]], pad_id: int) -> Inputs:
-    batch = token_batch(ids, types, pad_id, multiple=8)  # as matrix units and attention kernels like it
+def inputs(
+    ids: Sequence[NDArray[np.int64]], types: Sequence[NDArray[np.int64]], pad_id: int, multiple: int = 8
+) -> Inputs:
+    batch = token_batch(ids, types, pad_id, multiple)
     return Inputs(*(torch.from_numpy(array) for array in (batch.ids, batch.types, batch.mask)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Padding:
+    """Least shape of a batch: rows that fill it up repeat the first one and count for nothing.
+
+    Batches of few different shapes let a GPU repeat a captured step; widths are rounded up to multiples.
+    """
+
+    passages: int = 0
+    questions: int = 0
+    occurrences: int = 0
+    passage_multiple: int = 8  # as matrix units and attention kernels like it
+    question_multiple: int = 8
+
+    @classmethod
+    def fitting(cls, plans: Iterable[Sequence[Sequence[PassageExample]]]) -> Self:
+        """Room for every batch of the plans, with few different widths."""
+        batches = [batch for plan in plans for batch in plan]
+        return cls(
+            passages=max(map(len, batches)),
+            questions=max(sum(len(e.questions) for e in batch) for batch in batches),
+            occurrences=max(len(q.spans) for batch in batches for e in batch for q in e.questions),
+            passage_multiple=32,
+            question_multiple=16,
+        )
 
 
 @dataclass(frozen=True)
@@ -142,38 +190,64 @@ class PhraseBatch(Tensors):
     questions: Inputs
     content_PT: Tensor  # True on tokens of the passage's text
     owner_Q: Tensor  # the row of each question's passage
+    weight_Q: Tensor  # 0 on rows that only fill up the shape
     starts_QK: Tensor  # columns of the answer's first tokens, -1 where there are fewer than K
     ends_QK: Tensor
     answer_Q: Tensor
     passage_Q: Tensor  # the passage's number in the data
     teacher_start_QT: Tensor | None  # log-probabilities
     teacher_end_QT: Tensor | None
+    passage_tokens: int  # without padding and filling rows
+    question_tokens: int
 
 
-def collate(examples: Sequence[PassageExample], pad_id: int, teacher: Distributions | None = None) -> PhraseBatch:
-    windows = [e.window for e in examples]
+def collate(
+    examples: Sequence[PassageExample],
+    pad_id: int,
+    teacher: Distributions | None = None,
+    padding: Padding | None = None,
+    weight: float = 1.0,
+) -> PhraseBatch:
+    """The batch as tensors; with a weight of 0 it takes part in a step without counting."""
+    padding = padding or Padding()
     pairs = [(row, question) for row, e in enumerate(examples) for question in e.questions]
-    passages = inputs([w.ids for w in windows], [w.types for w in windows], pad_id)
+    real = len(pairs)
+    pairs += pairs[:1] * (padding.questions - real)
+    windows = [e.window for e in examples]
+    windows += windows[:1] * (padding.passages - len(windows))
+    passages = inputs([w.ids for w in windows], [w.types for w in windows], pad_id, padding.passage_multiple)
     width = passages.ids.shape[1]
+    content = content_mask(windows, width)
+    content[len(examples) :] = False
     spans = [np.array(q.spans) + windows[row].first - windows[row].start for row, q in pairs]
     question_ids = [q.ids for _, q in pairs]
-    owners = [windows[row] for row, _ in pairs]
+    types = [np.zeros_like(ids) for ids in question_ids]
     teacher_start, teacher_end = None, None
     if teacher is not None:
         known = [teacher[q.id] for _, q in pairs]
+        owners = [windows[row] for row, _ in pairs]
         teacher_start, teacher_end = (spread([k[side] for k in known], owners, width) for side in (0, 1))
     return PhraseBatch(
         passages=passages,
-        questions=inputs(question_ids, [np.zeros_like(ids) for ids in question_ids], pad_id),
-        content_PT=torch.from_numpy(content_mask(windows, width)),
+        questions=inputs(question_ids, types, pad_id, padding.question_multiple),
+        content_PT=torch.from_numpy(content),
         owner_Q=torch.tensor([row for row, _ in pairs]),
-        starts_QK=torch.from_numpy(pad_rows([s[:, 0] for s in spans], -1, np.int64)),
-        ends_QK=torch.from_numpy(pad_rows([s[:, 1] for s in spans], -1, np.int64)),
+        weight_Q=(torch.arange(len(pairs)) < real).float() * weight,
+        starts_QK=columns([s[:, 0] for s in spans], padding.occurrences),
+        ends_QK=columns([s[:, 1] for s in spans], padding.occurrences),
         answer_Q=torch.tensor([q.answer for _, q in pairs]),
         passage_Q=torch.tensor([examples[row].passage for row, _ in pairs]),
         teacher_start_QT=teacher_start,
         teacher_end_QT=teacher_end,
+        passage_tokens=sum(len(e.window.ids) for e in examples),
+        question_tokens=sum(map(len, question_ids[:real])),
     )
+
+
+def columns(rows: Sequence[NDArray[np.int64]], least: int = 0) -> Tensor:
+    """Positions as rows of equal length, -1 where a row has fewer."""
+    widest = max(least, *map(len, rows))
+    return torch.from_numpy(pad_rows([*rows, np.full(widest, -1)], -1, np.int64)[:-1].copy())
 
 
 def content_mask(windows: Sequence[Window], width: int) -> NDArray[np.bool_]:

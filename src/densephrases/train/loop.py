@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -18,6 +17,7 @@ from densephrases.errors import ConfigError
 from densephrases.train.examples import AlignmentReport
 from densephrases.train.meter import Meter
 from densephrases.train.resume import Parts, Position, load_checkpoint, save_checkpoint
+from densephrases.train.steps import CapturedStep, EagerStep
 
 REPORT_EVERY = 20  # steps; reading a loss from the device more often would slow the loop
 PREFETCH = 4
@@ -42,6 +42,7 @@ class LoopConfig:
         accumulate: Batches that make one optimiser step.
         precision: Arithmetic of the forward pass.
         compile: On a GPU, fuse each encoder layer's operations; pays off after a minute.
+        capture: On a single GPU, replay each step as a graph instead of launching its kernels one by one.
         seed: Decides data order, dropout and initial heads.
         checkpoint_every: Steps between checkpoints from which a killed run resumes; None writes none.
         evaluate_every: Epochs between evaluations on dev; None evaluates only at the end.
@@ -55,6 +56,7 @@ class LoopConfig:
     accumulate: int = 1
     precision: Literal["bf16", "fp32"] = "bf16"
     compile: bool = True
+    capture: bool = True
     seed: int = 42
     checkpoint_every: int | None = 1000
     evaluate_every: int | None = None
@@ -79,7 +81,12 @@ class Task(Protocol[Batch]):
 
     def local(self, planned: Any, rank: int, world: int) -> Batch: ...
 
-    def losses(self, model: nn.Module, batch: Batch, epoch: int) -> dict[str, Tensor]:
+    def prepare(self, device: torch.device, world: int, fixed_shapes: bool) -> None:
+        """Called once before training; with fixed shapes batches must come in few of them."""
+
+    def begin_epoch(self, epoch: int) -> None: ...
+
+    def losses(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """Sums over the local examples; 'loss' is minimised, the others are shown."""
 
     def floating_point_operations(self, batch: Batch) -> float: ...
@@ -142,6 +149,13 @@ class Loop(Generic[Batch]):
         self.schedule = LambdaLR(optimizer, linear_schedule(self.steps, config.warmup))
         self.position = Position()
         self.meter = Meter()
+        captured = on_gpu and config.capture and self.accelerator.num_processes == 1
+        task.prepare(self.accelerator.device, self.accelerator.num_processes, captured)
+        self.gradient_step: EagerStep | CapturedStep = (
+            CapturedStep(self.model, task.losses, self.accelerator, task.state)
+            if captured
+            else EagerStep(self.model, task.losses, self.accelerator)
+        )
 
     @property
     def steps(self) -> int:
@@ -171,10 +185,11 @@ class Loop(Generic[Batch]):
 
     def _epoch(self) -> None:
         epoch, done = self.position.epoch, self.position.step
+        self.task.begin_epoch(epoch)
         groups = grouped(self.task.plan(epoch), self.config.accumulate)[done:]
         for number, batches in enumerate(self._prefetched(groups)):
             examples = sum(map(self.task.size, groups[number]))
-            self._step(batches, examples, epoch)
+            self._step(batches, examples)
             self.position = Position(epoch, done + number + 1)
             step = epoch * self.steps_per_epoch + self.position.step
             if step % REPORT_EVERY == 0 or step == self.steps:
@@ -182,20 +197,15 @@ class Loop(Generic[Batch]):
             if self.config.checkpoint_every and step % self.config.checkpoint_every == 0:
                 save_checkpoint(self.folder, self.position, self._parts(), self.accelerator)
 
-    def _step(self, batches: Sequence[Batch], examples: int, epoch: int) -> None:
+    def _step(self, batches: Sequence[Batch], examples: int) -> None:
         """One optimiser step over the local parts of a group of batches with `examples` examples in all."""
-        world = self.accelerator.num_processes
-        for number, batch in enumerate(batches):
-            last = number + 1 == len(batches)
-            with nullcontext() if last else self.accelerator.no_sync(self.model), self.accelerator.autocast():
-                losses = self.task.losses(self.model, batch, epoch)
-                # the gradient is averaged over processes, so each scales its sum by their number
-                self.accelerator.backward(losses["loss"] * (world / examples))
-            self.meter.add(losses)
+        scale = self.accelerator.num_processes / examples  # gradients are averaged over processes
+        for number, batch in enumerate(batches, start=1):
+            self.meter.add(self.gradient_step(batch, scale, last=number == len(batches)))
         self.accelerator.clip_grad_norm_(self.model.parameters(), self.config.clip)
         self.optimizer.step()
         self.schedule.step()
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=False)  # a captured step adds to gradients where they stand
         self.meter.count(examples)
 
     def _prefetched(self, groups: Sequence[Sequence[Any]]) -> Iterator[list[Batch]]:

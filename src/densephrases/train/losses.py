@@ -44,7 +44,7 @@ def filter_loss(logits_PT2: Tensor, gold_PT2: Tensor, content_PT: Tensor, positi
     losses_PT2 = binary_cross_entropy_with_logits(
         logits_PT2.float(), gold_PT2.float(), pos_weight=weight, reduction="none"
     )
-    return losses_PT2[content_PT].mean()
+    return (losses_PT2 * content_PT[..., None]).sum() / (2 * content_PT.sum())
 
 
 def same_phrase(phrases_Q: PhraseKeys, phrases_N: PhraseKeys) -> Tensor:

@@ -1,6 +1,7 @@
 """What a training run reports of itself: losses, speed, and the share of the device's arithmetic it reached."""
 
 import time
+from typing import Any
 
 import torch
 from accelerate import Accelerator
@@ -13,7 +14,7 @@ class Meter:
     """Sums losses on the device and keeps the time spent training, evaluation and checkpoints apart."""
 
     def __init__(self) -> None:
-        self.sums: dict[str, Tensor] = {}
+        self.sums: dict[str, Any] = {}
         self.pending = 0
         self.examples = 0
         self.operations = 0.0
@@ -33,7 +34,8 @@ class Meter:
 
     def add(self, losses: dict[str, Tensor]) -> None:
         for name, value in losses.items():
-            self.sums[name] = self.sums[name] + value.detach() if name in self.sums else value.detach()
+            # a sum of its own: a captured step writes the next losses to where these stand
+            self.sums[name] = self.sums.get(name, 0) + value.detach()
 
     def count(self, examples: int) -> None:
         self.examples += examples

@@ -1,17 +1,17 @@
 """Gold phrases of other questions as negatives: of the batch, of other processes, and of preceding batches."""
 
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Self
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from densephrases.train.batches import Tensors
+
 
 @dataclass(frozen=True)
-class Golds:
+class Golds(Tensors):
     """Gold phrases as vectors, with what is needed to see that two are the same."""
 
     start_ND: Tensor
@@ -20,44 +20,56 @@ class Golds:
     passage_N: Tensor
     start_N: Tensor  # token positions in the passage
     end_N: Tensor
+    valid_N: Tensor  # False on rows that only fill up the shape
 
     def __len__(self) -> int:
         return len(self.answer_N)
 
-    def detach(self) -> Self:
-        return type(self)(**{f.name: getattr(self, f.name).detach() for f in fields(self)})
-
-    @classmethod
-    def concatenate(cls, parts: list[Self]) -> Self:
-        return cls(**{f.name: torch.cat([getattr(part, f.name) for part in parts]) for f in fields(cls)})
-
 
 class PreBatchQueue:
-    """The gold phrases of the last `batches` batches, first in, first out, without gradients."""
+    """The gold phrases of the last `batches` batches, first in, first out, without gradients.
 
-    def __init__(self, batches: int) -> None:
-        self.items: deque[Golds] = deque(maxlen=batches)
+    A ring of `batches` slots with room for `capacity` phrases each, so that its shape never changes. Its phrases
+    count as negatives once `active`.
+    """
 
-    def push(self, golds: Golds) -> None:
-        self.items.append(golds.detach())
+    def __init__(self, batches: int, capacity: int, dim: int, device: torch.device) -> None:
+        rows = batches * capacity
+        self.capacity, self.batches = capacity, batches
+        self.slot = torch.zeros(1, dtype=torch.int64, device=device)
+        self.active = torch.zeros(1, dtype=torch.bool, device=device)
+        numbers = {name: torch.zeros(rows, dtype=torch.int64, device=device) for name in _NUMBERS}
+        vectors = {name: torch.zeros(rows, dim, device=device) for name in ("start_ND", "end_ND")}
+        self.ring = Golds(**vectors, **numbers, valid_N=torch.zeros(rows, dtype=torch.bool, device=device))
 
     def extend(self, golds: Golds) -> Golds:
         """The batch's own golds first, then the queue's."""
-        return Golds.concatenate([golds, *self.items])
+        parts = {f.name: [getattr(golds, f.name), getattr(self.ring, f.name)] for f in fields(Golds)}
+        parts["valid_N"][1] = parts["valid_N"][1] & self.active
+        # a copy: the ring is overwritten while the loss still needs what it held
+        return Golds(**{name: torch.cat([own, old.clone()]) for name, (own, old) in parts.items()})
+
+    @torch.no_grad()
+    def push(self, golds: Golds) -> None:
+        """Into the oldest slot; only operations on the device, so that a captured graph can repeat them."""
+        if self.batches == 0:
+            return
+        rows = self.slot * self.capacity + torch.arange(self.capacity, device=self.slot.device)
+        self.ring.valid_N.index_fill_(0, rows, False)
+        for f in fields(Golds):
+            getattr(self.ring, f.name).index_copy_(0, rows[: len(golds)], getattr(golds, f.name).detach())
+        self.slot.add_(1).remainder_(self.batches)
 
     def state(self) -> dict[str, Tensor]:
-        return {
-            f"queue.{number}.{f.name}": getattr(item, f.name)
-            for number, item in enumerate(self.items)
-            for f in fields(item)
-        }
+        ring = {f"queue.{f.name}": getattr(self.ring, f.name) for f in fields(Golds)}
+        return ring | {"queue.slot": self.slot, "queue.active": self.active}
 
-    def load_state(self, state: Mapping[str, Tensor], device: torch.device) -> None:
-        self.items.clear()
-        count = len({key.split(".")[1] for key in state if key.startswith("queue.")})
-        for number in range(count):
-            values = {f.name: state[f"queue.{number}.{f.name}"].to(device) for f in fields(Golds)}
-            self.items.append(Golds(**values))
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        for name, tensor in self.state().items():
+            tensor.copy_(state[name])
+
+
+_NUMBERS = ("answer_N", "passage_N", "start_N", "end_N")
 
 
 def gather(golds: Golds) -> tuple[Golds, int]:

@@ -35,7 +35,6 @@ def phrase_losses(
     config: ModelConfig,
 ) -> dict[str, Tensor]:
     """The losses within passages and over all tokens of the batch, summed over questions."""
-    rows = torch.arange(len(batch.owner_Q), device=batch.owner_Q.device)
     sums: dict[str, Tensor] = {}
     sides = (
         (questions.start_BD, batch.starts_QK, batch.teacher_start_QT),
@@ -43,17 +42,24 @@ def phrase_losses(
     )
     for vectors_QD, columns_QK, teacher_QT in sides:
         scores_QPT = torch.einsum("qd,ptd->qpt", vectors_QD, vectors_PTD).masked_fill(~batch.content_PT, -torch.inf)
-        own_QT, gold_QT = scores_QPT[rows, batch.owner_Q], one_hot_columns(columns_QK, scores_QPT.shape[-1])
+        own_QT, gold_QT = own_passage(scores_QPT, batch), one_hot_columns(columns_QK, scores_QPT.shape[-1])
         terms = {"single": marginal_loss(own_QT, gold_QT)}
         if teacher_QT is not None and weights.distill:
             terms["distill"] = distillation_loss(own_QT, teacher_QT, divergence)
         if weights.tokens:
             terms["tokens"] = token_negative_loss(scores_QPT, gold_QT, batch)
         for name, value_Q in terms.items():
-            sums[name] = sums.get(name, torch.zeros((), device=value_Q.device)) + value_Q.sum() / 2
+            sums[name] = sums.get(name, torch.zeros((), device=value_Q.device)) + (value_Q * batch.weight_Q).sum() / 2
     if questions.coherency_B is not None:
-        sums["single"] = sums["single"] + coherency_loss(batch, vectors_PTD, questions, config).sum()
+        coherency_Q = coherency_loss(batch, vectors_PTD, questions, config)
+        sums["single"] = sums["single"] + (coherency_Q * batch.weight_Q).sum()
     return sums
+
+
+def own_passage(scores_QPT: Tensor, batch: PhraseBatch) -> Tensor:
+    """Of each question's scores those of its own passage (Q, T)."""
+    owner_Q11 = batch.owner_Q[:, None, None].expand(-1, 1, scores_QPT.shape[-1])
+    return scores_QPT.gather(1, owner_Q11).squeeze(1)
 
 
 def token_negative_loss(scores_QPT: Tensor, gold_QT: Tensor, batch: PhraseBatch) -> Tensor:
@@ -82,30 +88,37 @@ def coherency_loss(batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionS
         content_QT[:, :, None] & content_QT[:, None, :] & torch.ones_like(total_QTT[0], dtype=torch.bool).triu()
     )
     gold_QTT = torch.zeros_like(allowed_QTT)
-    at = (batch.starts_QK >= 0).nonzero(as_tuple=True)
-    gold_QTT[at[0], batch.starts_QK[at], batch.ends_QK[at]] = True
+    for starts_Q, ends_Q in zip(batch.starts_QK.unbind(1), batch.ends_QK.unbind(1), strict=True):
+        start_QT, end_QT = (one_hot_columns(columns_Q[:, None], width) for columns_Q in (starts_Q, ends_Q))
+        gold_QTT |= start_QT[:, :, None] & end_QT[:, None, :]
     total_QTT = total_QTT.masked_fill(~allowed_QTT, -torch.inf)
     return marginal_loss(total_QTT.reshape(-1, width * width), gold_QTT.reshape(-1, width * width))
 
 
 def gold_phrases(batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionStates) -> Golds:
     """The vectors of each question's gold phrase; of several occurrences the one the model finds likeliest."""
-    own_Q1 = batch.owner_Q[:, None]
-    start_QKD = vectors_PTD[own_Q1, batch.starts_QK.clamp_min(0)]
-    end_QKD = vectors_PTD[own_Q1, batch.ends_QK.clamp_min(0)]
+    start_QKD, end_QKD = (take_tokens(vectors_PTD, batch, columns) for columns in (batch.starts_QK, batch.ends_QK))
     with torch.no_grad():
         scores_QK = torch.einsum("qkd,qd->qk", start_QKD, questions.start_BD)
         scores_QK = scores_QK + torch.einsum("qkd,qd->qk", end_QKD, questions.end_BD)
-        best_Q = scores_QK.masked_fill(batch.starts_QK < 0, -torch.inf).argmax(dim=1)
-    rows = torch.arange(len(best_Q), device=best_Q.device)
+        best_Q1 = scores_QK.masked_fill(batch.starts_QK < 0, -torch.inf).argmax(dim=1, keepdim=True)
+    start_Q1, end_Q1 = batch.starts_QK.gather(1, best_Q1), batch.ends_QK.gather(1, best_Q1)
     return Golds(
-        start_QKD[rows, best_Q],
-        end_QKD[rows, best_Q],
-        batch.answer_Q,
-        batch.passage_Q,
-        batch.starts_QK[rows, best_Q],
-        batch.ends_QK[rows, best_Q],
+        start_ND=take_tokens(vectors_PTD, batch, start_Q1).squeeze(1),
+        end_ND=take_tokens(vectors_PTD, batch, end_Q1).squeeze(1),
+        answer_N=batch.answer_Q,
+        passage_N=batch.passage_Q,
+        start_N=start_Q1.squeeze(1),
+        end_N=end_Q1.squeeze(1),
+        valid_N=batch.weight_Q > 0,
     )
+
+
+def take_tokens(vectors_PTD: Tensor, batch: PhraseBatch, columns_QK: Tensor) -> Tensor:
+    """The vectors (Q, K, D) at the given columns of each question's passage; a column of -1 gives any."""
+    flat_QK = batch.owner_Q[:, None] * vectors_PTD.shape[1] + columns_QK.clamp_min(0)
+    taken = vectors_PTD.flatten(0, 1).index_select(0, flat_QK.flatten())
+    return taken.reshape(*columns_QK.shape, -1)
 
 
 def gold_positions(batch: PhraseBatch) -> Tensor:
@@ -135,6 +148,6 @@ def gold_negative_losses(questions: QuestionStates, candidates: Golds, first: in
     for queries_QD, golds_ND, position_N in sides:
         answer_N, passage_N = candidates.answer_N, candidates.passage_N
         own = (answer_N[own_Q], passage_N[own_Q], position_N[own_Q])
-        excluded_QN = same_phrase(own, (answer_N, passage_N, position_N))
+        excluded_QN = same_phrase(own, (answer_N, passage_N, position_N)) | ~candidates.valid_N
         losses_Q.append(negative_loss(queries_QD, golds_ND, excluded_QN, own_Q))
     return (losses_Q[0] + losses_Q[1]) / 2

@@ -14,7 +14,7 @@ from densephrases.model.config import QuestionTrunk
 from densephrases.model.network import PhraseModel, QuestionStates
 from densephrases.model.reader import Reader
 from densephrases.model.trunk import trunk_parameters
-from densephrases.train.batches import BatchPlan, PhraseBatch, collate, plan_epoch
+from densephrases.train.batches import BatchPlan, Padding, PhraseBatch, collate, plan_epoch
 from densephrases.train.examples import Ambiguous, ExampleBuilder, PassageExample
 from densephrases.train.loop import Loop, LoopConfig, Observer, Outcome
 from densephrases.train.losses import Direction, filter_loss
@@ -93,8 +93,18 @@ class PhraseTask:
         teacher: Distributions | None = None,
     ) -> None:
         self.recipe, self.model, self.examples, self.dev, self.teacher = recipe, model, examples, dev, teacher
-        self.queue = PreBatchQueue(recipe.prebatches)
         self.trunk_parameters = trunk_parameters(model.passage)
+        self.padding = Padding()
+
+    def prepare(self, device: torch.device, world: int, fixed_shapes: bool) -> None:
+        largest = Padding.fitting(map(self.plan, range(self.recipe.loop.epochs)))
+        if fixed_shapes:
+            self.padding = largest
+        capacity = largest.questions + world  # a process without a question of its own adds one that does not count
+        self.queue = PreBatchQueue(self.recipe.prebatches, capacity, self.model.config.vector_size, device)
+
+    def begin_epoch(self, epoch: int) -> None:
+        self.queue.active.fill_(epoch >= self.recipe.prebatch_from)
 
     def plan(self, epoch: int) -> list[list[PassageExample]]:
         return plan_epoch(self.examples, self.recipe.batches, self.recipe.loop.seed, epoch)
@@ -103,37 +113,38 @@ class PhraseTask:
         return sum(len(example.questions) for example in planned)
 
     def local(self, planned: list[PassageExample], rank: int, world: int) -> PhraseBatch:
-        return collate(planned[rank::world], self.model.tokens.pad_id, self.teacher)
+        own = planned[rank::world]
+        weight = 1.0 if own else 0.0
+        return collate(own or planned[:1], self.model.tokens.pad_id, self.teacher, self.padding, weight)
 
-    def losses(self, model: nn.Module, batch: PhraseBatch, epoch: int) -> dict[str, Tensor]:
+    def losses(self, model: nn.Module, batch: PhraseBatch) -> dict[str, Tensor]:
         vectors_PTD, filter_PT2, questions = model(batch.passages.arguments, batch.questions.arguments)
         with torch.autocast(vectors_PTD.device.type, enabled=False):  # bfloat16 scores would be too coarse to rank by
-            return self._losses(batch, vectors_PTD.float(), filter_PT2.float(), questions.float(), epoch)
+            return self._losses(batch, vectors_PTD.float(), filter_PT2.float(), questions.float())
 
     def _losses(
-        self, batch: PhraseBatch, vectors_PTD: Tensor, filter_PT2: Tensor, questions: QuestionStates, epoch: int
+        self, batch: PhraseBatch, vectors_PTD: Tensor, filter_PT2: Tensor, questions: QuestionStates
     ) -> dict[str, Tensor]:
         weights, config = self.recipe.weights, self.model.config
         losses = phrase_losses(batch, vectors_PTD, questions, weights, self.recipe.divergence, config)
-        losses["negative"] = self._negatives(batch, vectors_PTD, questions, epoch).sum()
+        losses["negative"] = (self._negatives(batch, vectors_PTD, questions) * batch.weight_Q).sum()
         positive_weight = self.recipe.filter_positive_weight
         filtered = filter_loss(filter_PT2, gold_positions(batch), batch.content_PT, positive_weight)
-        losses["filter"] = filtered * len(batch.owner_Q)
+        losses["filter"] = filtered * batch.weight_Q.sum()
         weighted = [getattr(weights, name) * value for name, value in losses.items()]
         return losses | {"loss": torch.stack(weighted).sum()}
 
-    def _negatives(self, batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionStates, epoch: int) -> Tensor:
+    def _negatives(self, batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionStates) -> Tensor:
         """Losses of the local questions against the golds of all processes and, in time, of preceding batches."""
         golds, first = gather(gold_phrases(batch, vectors_PTD, questions))
-        candidates = self.queue.extend(golds) if epoch >= self.recipe.prebatch_from else golds
-        if self.recipe.prebatches and epoch + 1 >= self.recipe.prebatch_from:
-            self.queue.push(golds)
+        candidates = self.queue.extend(golds)
+        self.queue.push(golds)
         return gold_negative_losses(questions, candidates, first)
 
     def floating_point_operations(self, batch: PhraseBatch) -> float:
         """Six per parameter and token: forward, and twice that backward; padding does not count."""
         encoders = 1 if self.model.config.one_question_trunk else 2
-        return 6.0 * self.trunk_parameters * (batch.passages.tokens + encoders * batch.questions.tokens)
+        return 6.0 * self.trunk_parameters * (batch.passage_tokens + encoders * batch.question_tokens)
 
     def evaluate(self) -> dict[str, float]:
         encoded = encode_file(self.model.encoder(), self.dev)
@@ -153,7 +164,7 @@ class PhraseTask:
         return self.queue.state()
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
-        self.queue.load_state(state, next(self.model.parameters()).device)
+        self.queue.load_state(state)
 
 
 def train_phrases(

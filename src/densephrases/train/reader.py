@@ -10,12 +10,11 @@ from torch import Tensor, nn
 
 from densephrases.evaluate.datasets import QuestionedPassage, read_squad
 from densephrases.evaluate.reading import Prediction, ReadingScores
-from densephrases.model.batches import pad_rows
 from densephrases.model.reader import Reader
 from densephrases.model.tokens import Window
 from densephrases.model.trunk import trunk_parameters
 from densephrases.search.spans import Span, best_span
-from densephrases.train.batches import Inputs, Tensors, content_mask, inputs, length_pools
+from densephrases.train.batches import Inputs, Padding, Tensors, columns, content_mask, inputs, length_pools
 from densephrases.train.examples import Ambiguous, ExampleBuilder, PassageExample, best_window
 from densephrases.train.loop import Loop, LoopConfig, Observer, Outcome
 from densephrases.train.losses import marginal_loss
@@ -51,6 +50,8 @@ class ReaderBatch(Tensors):
     content_QT: Tensor
     starts_QK: Tensor
     ends_QK: Tensor
+    weight_Q: Tensor  # 0 on rows that only fill up the shape
+    token_count: int  # without padding and filling rows
 
 
 class ReaderTask:
@@ -62,6 +63,16 @@ class ReaderTask:
         self.recipe, self.model, self.dev = recipe, model, dev
         self.examples = [example for passage in examples for example in reader_examples(model, passage)]
         self.trunk_parameters = trunk_parameters(model.trunk)
+        self.padding = Padding()
+
+    def prepare(self, device: torch.device, world: int, fixed_shapes: bool) -> None:
+        if fixed_shapes:
+            rows = max(len(batch) for epoch in range(self.recipe.loop.epochs) for batch in self.plan(epoch))
+            occurrences = max(len(example.starts) for example in self.examples)
+            self.padding = Padding(questions=rows, occurrences=occurrences, passage_multiple=32)
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Every epoch is alike."""
 
     def plan(self, epoch: int) -> list[list[ReaderExample]]:
         rng = np.random.default_rng((self.recipe.loop.seed, epoch))
@@ -73,17 +84,19 @@ class ReaderTask:
         return len(planned)
 
     def local(self, planned: list[ReaderExample], rank: int, world: int) -> ReaderBatch:
-        return collate_reader(planned[rank::world], self.model.tokens.pad_id)
+        own = planned[rank::world]
+        weight = 1.0 if own else 0.0
+        return collate_reader(own or planned[:1], self.model.tokens.pad_id, self.padding, weight)
 
-    def losses(self, model: nn.Module, batch: ReaderBatch, epoch: int) -> dict[str, Tensor]:
+    def losses(self, model: nn.Module, batch: ReaderBatch) -> dict[str, Tensor]:
         logits_Q2T = model(*batch.tokens.arguments)
         scores_Q2T = logits_Q2T.masked_fill(~batch.content_QT[:, None], -torch.inf)
         sides = zip(scores_Q2T.unbind(1), (batch.starts_QK, batch.ends_QK), strict=True)
         losses_Q = [marginal_loss(s, one_hot_columns(columns, s.shape[-1])) for s, columns in sides]
-        return {"loss": (losses_Q[0] + losses_Q[1]).sum() / 2}
+        return {"loss": ((losses_Q[0] + losses_Q[1]) * batch.weight_Q).sum() / 2}
 
     def floating_point_operations(self, batch: ReaderBatch) -> float:
-        return 6.0 * self.trunk_parameters * batch.tokens.tokens
+        return 6.0 * self.trunk_parameters * batch.token_count
 
     def evaluate(self) -> dict[str, float]:
         scores = ReadingScores.of(reader_predictions(self.model, self.dev))
@@ -130,14 +143,19 @@ def reader_examples(reader: Reader, example: PassageExample) -> list[ReaderExamp
     return results
 
 
-def collate_reader(examples: Sequence[ReaderExample], pad_id: int) -> ReaderBatch:
-    windows = [e.window for e in examples]
-    tokens = inputs([w.ids for w in windows], [w.types for w in windows], pad_id)
+def collate_reader(
+    examples: Sequence[ReaderExample], pad_id: int, padding: Padding, weight: float = 1.0
+) -> ReaderBatch:
+    rows = [*examples, *[examples[0]] * (padding.questions - len(examples))]
+    windows = [e.window for e in rows]
+    tokens = inputs([w.ids for w in windows], [w.types for w in windows], pad_id, padding.passage_multiple)
     return ReaderBatch(
         tokens,
-        torch.from_numpy(content_mask(windows, tokens.ids.shape[1])),
-        torch.from_numpy(pad_rows([np.array(e.starts) for e in examples], -1, np.int64)),
-        torch.from_numpy(pad_rows([np.array(e.ends) for e in examples], -1, np.int64)),
+        content_QT=torch.from_numpy(content_mask(windows, tokens.ids.shape[1])),
+        starts_QK=columns([np.array(e.starts) for e in rows], padding.occurrences),
+        ends_QK=columns([np.array(e.ends) for e in rows], padding.occurrences),
+        weight_Q=(torch.arange(len(rows)) < len(examples)).float() * weight,
+        token_count=sum(len(e.window.ids) for e in examples),
     )
 
 

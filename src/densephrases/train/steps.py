@@ -1,0 +1,103 @@
+"""One batch to gradients: as it comes, or as a CUDA graph captured once for each shape and replayed."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor, nn
+
+Losses = dict[str, Tensor]
+
+WARM_UP = 2  # runs before a capture, in which kernels are compiled and chosen
+
+
+class EagerStep:
+    """Adds the gradient of `scale` times the loss; processes exchange gradients with the last batch of a step."""
+
+    def __init__(self, model: nn.Module, losses: Callable[[nn.Module, Any], Losses], accelerator: Accelerator) -> None:
+        self.model, self.losses, self.accelerator = model, losses, accelerator
+
+    def __call__(self, batch: Any, scale: float, last: bool) -> Losses:
+        with nullcontext() if last else self.accelerator.no_sync(self.model):
+            with self.accelerator.autocast():
+                losses = self.losses(self.model, batch)
+            self.accelerator.backward(losses["loss"] * scale)
+        return losses
+
+
+@dataclass(frozen=True)
+class _Captured:
+    graph: torch.cuda.CUDAGraph
+    batch: Any
+    losses: Losses
+
+
+class CapturedStep:
+    """The same on one GPU without the cost of launching kernels one by one, which is most of a small step.
+
+    Batches must come in few shapes. Inputs, losses and gradients live at fixed addresses: a batch is copied in,
+    losses are to be read before the next call.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        losses: Callable[[nn.Module, Any], Losses],
+        accelerator: Accelerator,
+        state: Callable[[], dict[str, Tensor]],
+    ) -> None:
+        self.model, self.losses, self.accelerator, self.state = model, losses, accelerator, state
+        self.parameters = [p for p in model.parameters() if p.requires_grad]
+        self.gradients = [torch.zeros_like(parameter) for parameter in self.parameters]
+        for parameter, gradient in zip(self.parameters, self.gradients, strict=True):
+            parameter.grad = gradient
+        self.scale = torch.ones((), device=accelerator.device)
+        self.captured: dict[tuple[Any, ...], _Captured] = {}
+
+    @cached_property
+    def pool(self) -> Any:
+        """The memory that all graphs share, as only one of them runs at a time."""
+        return torch.cuda.graph_pool_handle()
+
+    def __call__(self, batch: Any, scale: float, last: bool) -> Losses:
+        key = batch.signature()
+        if key not in self.captured:
+            self.captured[key] = self._capture(batch)
+        step = self.captured[key]
+        step.batch.copy_(batch)
+        self.scale.fill_(scale)
+        step.graph.replay()
+        return step.losses
+
+    def _capture(self, batch: Any) -> _Captured:
+        static = batch.clone()
+        self._warm_up(static)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self.pool):
+            losses = self._compute(static)
+        return _Captured(graph, static, losses)
+
+    def _warm_up(self, batch: Any) -> None:
+        """Runs the step for its side effects on compilers and libraries, and undoes those on the training."""
+        kept = {name: tensor.clone() for name, tensor in self.state().items()}
+        gradients = [gradient.clone() for gradient in self.gradients]
+        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(WARM_UP):
+                self._compute(batch)
+        torch.cuda.current_stream().wait_stream(stream)
+        for name, tensor in self.state().items():
+            tensor.copy_(kept[name])
+        torch._foreach_copy_(self.gradients, gradients)
+
+    def _compute(self, batch: Any) -> Losses:
+        with self.accelerator.autocast():
+            losses = self.losses(self.model, batch)
+        gradients = torch.autograd.grad(losses["loss"] * self.scale, self.parameters)
+        torch._foreach_add_(self.gradients, list(gradients))
+        return {name: value.detach() for name, value in losses.items()}
