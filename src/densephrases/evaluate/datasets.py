@@ -1,20 +1,14 @@
 """Questions with their passages, read from SQuAD JSON (1.1 and 2.0, plain or compressed)."""
 
-import bz2
-import gzip
 import json
-import lzma
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from densephrases.errors import DataError
+from densephrases.text.files import UNREADABLE, open_file
 from densephrases.text.passages import Passage
-
-_OPENERS: dict[str, Callable[[Path, str], Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
-_UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeDecodeError, json.JSONDecodeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +64,9 @@ def _read_json(path: Path) -> Any:
     if not path.is_file():
         raise DataError(f"Data file '{path}' does not exist.")
     try:
-        with _OPENERS.get(path.suffix, Path.open)(path, "rb") as file:
+        with open_file(path) as file:
             return json.loads(file.read())
-    except _UNREADABLE as error:
+    except (*UNREADABLE, json.JSONDecodeError) as error:
         raise DataError(f"'{path}' cannot be read as JSON: {error}.") from error
 
 

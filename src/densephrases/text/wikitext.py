@@ -1,0 +1,102 @@
+"""The prose of an article written in wikitext; importing this needs the extra `wiki`."""
+
+import re
+from collections.abc import Collection
+
+import mwparserfromhell
+from mwparserfromhell.nodes import ExternalLink, Heading, HTMLEntity, Node, Tag, Template, Text, Wikilink
+from mwparserfromhell.parser import ParserError
+from mwparserfromhell.wikicode import Wikicode
+
+from densephrases.errors import DataError
+
+_UNSEEN = {"ref", "references", "gallery", "math", "chem", "score", "timeline", "imagemap", "mapframe"}
+_UNSEEN |= {"syntaxhighlight", "source", "style", "script", "templatestyles"}
+_LISTS = {"ul", "ol", "dl", "li", "dt", "dd"}
+_BLOCKS = ("p", "div", "blockquote", "center", "hr", "poem")
+_SHOWN = {"lang": 2, "transl": 2, "transliteration": 2, "nowrap": 1, "nobr": 1, "small": 1, "abbr": 1, "sic": 1}
+_MEASURES = ("convert", "cvt")
+_LISTED = "\0"  # marks a line as part of a list: no wikitext can contain it
+
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+_MARKS = re.compile(r"'{2,}|__[A-Z]+__")  # bold, italics, and switches such as __NOTOC__
+_CUT_SYNTAX = ("|", "{|", "{{", "}}")  # lines of templates and tables that are never closed
+_REMAINS = (  # brackets and space that templates leave behind
+    (re.compile(r"\([\s,;:]*\)"), ""),
+    (re.compile(r"\([\s,;:]+"), "("),
+    (re.compile(r"\s+(?=[,.;:)](?:\s|$))"), ""),
+    (re.compile(r"\s+"), " "),
+)
+
+
+def prose(source: str, media: Collection[str]) -> str:
+    """Paragraphs with blank lines between; `media` are the namespaces, in lower case, whose links show no text."""
+    try:
+        rendered = _render(mwparserfromhell.parse(source, skip_style_tags=True), media)
+    except (ParserError, RecursionError) as error:
+        raise DataError(f"The wikitext cannot be parsed: {type(error).__name__}.") from error
+    lines = _MARKS.sub("", rendered).split("\n")
+    kept = "\n".join("" if _LISTED in line or line.startswith(_CUT_SYNTAX) else line for line in lines)
+    paragraphs = (_tidy(block) for block in _BLANK_LINE.split(kept))
+    return "\n\n".join(paragraph for paragraph in paragraphs if any(map(str.isalpha, paragraph)))
+
+
+def _tidy(text: str) -> str:
+    for pattern, replacement in _REMAINS:
+        text = pattern.sub(replacement, text)
+    return text.strip()
+
+
+def _render(code: Wikicode, media: Collection[str]) -> str:
+    return "".join(_node(node, media) for node in code.nodes)
+
+
+def _node(node: Node, media: Collection[str]) -> str:
+    """What a reader sees of a node; nothing of comments, arguments and unknown templates."""
+    match node:
+        case Text():
+            return str(node.value)
+        case Wikilink():
+            return _link(node, media)
+        case Tag():
+            return _tag(node, media)
+        case Template():
+            return _template(node, media)
+        case ExternalLink():
+            return _render(node.title, media) if node.title else ""
+        case HTMLEntity():
+            return str(node.normalize())
+        case Heading():
+            return "\n\n"
+        case _:
+            return ""
+
+
+def _link(link: Wikilink, media: Collection[str]) -> str:
+    target = str(link.title).strip()
+    if target.partition(":")[0].strip().lower() in media:
+        return ""
+    return _render(link.text, media) if link.text else target.lstrip(":")
+
+
+def _tag(tag: Tag, media: Collection[str]) -> str:
+    name = str(tag.tag).strip().lower()
+    if name in _UNSEEN:
+        return ""
+    if name in _LISTS:
+        return _LISTED if tag.wiki_markup else "\n\n"
+    if name == "table":
+        return "\n\n"
+    if name == "br":
+        return " "
+    content = _render(tag.contents, media) if tag.contents else ""
+    return f"\n\n{content}\n\n" if name in _BLOCKS else content
+
+
+def _template(template: Template, media: Collection[str]) -> str:
+    name = str(template.name).strip().lower()
+    if name in _SHOWN and template.has(str(_SHOWN[name])):
+        return _render(template.get(str(_SHOWN[name])).value, media).strip()
+    if name in _MEASURES and template.has("1") and template.has("2"):
+        return " ".join(_render(template.get(place).value, media).strip() for place in ("1", "2"))
+    return ""
