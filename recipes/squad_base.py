@@ -4,6 +4,7 @@ from pathlib import Path
 
 from densephrases.train.batches import BatchPlan
 from densephrases.train.loop import LoopConfig
+from densephrases.train.objective import LossWeights
 from densephrases.train.phrases import PhraseRecipe
 from densephrases.train.reader import ReaderRecipe
 
@@ -13,8 +14,8 @@ def reader(data: Path, models: Path) -> ReaderRecipe:
         base=models / "mpnet",  # sentence-transformers/all-mpnet-base-v2
         train=(data / "squad-train.json.gz",),
         dev=data / "squad-dev.json.gz",
-        batch_size=32,
-        loop=LoopConfig(epochs=2, learning_rate=4e-5, checkpoint_every=None),
+        batch_size=64,
+        loop=LoopConfig(epochs=2, learning_rate=6e-5, checkpoint_every=None),
     )
 
 
@@ -24,6 +25,8 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         train=(data / "squad-train.json.gz",),
         dev=data / "squad-dev.json.gz",
         teacher=models / "reader",
-        batches=BatchPlan(questions=192),
+        batches=BatchPlan(questions=256),
+        weights=LossWeights(tokens=2.0),
+        divergence="teacher_student",
         loop=LoopConfig(epochs=4, learning_rate=5e-5, checkpoint_every=None),
     )

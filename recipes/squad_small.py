@@ -4,7 +4,8 @@ from pathlib import Path
 
 from densephrases.train.batches import BatchPlan
 from densephrases.train.loop import LoopConfig
-from densephrases.train.phrases import PhraseRecipe
+from densephrases.train.objective import LossWeights
+from densephrases.train.phrases import Architecture, PhraseRecipe
 
 
 def phrases(data: Path, models: Path) -> PhraseRecipe:
@@ -13,6 +14,9 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         train=(data / "squad-train.json.gz",),
         dev=data / "squad-dev.json.gz",
         teacher=models / "reader",
-        batches=BatchPlan(questions=128),
-        loop=LoopConfig(epochs=4, learning_rate=1.5e-4, checkpoint_every=None),
+        architecture=Architecture(question_trunk="shared"),
+        batches=BatchPlan(questions=256),
+        weights=LossWeights(tokens=2.0),
+        divergence="teacher_student",
+        loop=LoopConfig(epochs=5, learning_rate=2e-4, checkpoint_every=None),
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from densephrases.evaluate import filtering
 from densephrases.model.config import ModelConfig
 from densephrases.model.reader import Reader
 
@@ -62,6 +63,24 @@ def test_filter_stores_its_threshold(densephrases: Command, exported: Path, smal
     assert after.filter_threshold == values["chosen"]["threshold"]
     assert after.filter_threshold is not None
     assert after == before.with_threshold(after.filter_threshold)
+
+
+def test_filter_stores_that_no_threshold_is_good_enough(
+    densephrases: Command, exported: Path, small_squad: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A threshold found for earlier weights must not stay."""
+    model = tmp_path / "model"
+    shutil.copytree(exported, model)
+    plain = ModelConfig.load(model)
+    plain.with_threshold(1.5).save(model)
+    monkeypatch.setattr(filtering, "choose_threshold", lambda rows: next(row for row in rows if row.threshold is None))
+    result = densephrases("eval", "filter", small_squad, "--model", model, "--json")
+    assert json.loads(result.out)["chosen"]["threshold"] is None
+    assert ModelConfig.load(model).filter_threshold == 1.5, "not unasked"
+    result = densephrases("eval", "filter", small_squad, "--model", model, "--write", "--json")
+    assert result.code == 0
+    assert ModelConfig.load(model) == plain
+    assert plain.filter_threshold is None
 
 
 def test_filter_changes_nothing_unasked(densephrases: Command, exported: Path, small_squad: Path) -> None:

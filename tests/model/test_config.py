@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from densephrases.errors import ConfigError, ModelError
-from densephrases.model.config import CONFIG_FILE, SCHEMA_VERSION, ModelConfig
+from densephrases.model.config import CONFIG_FILE, SCHEMA_VERSION, Kind, ModelConfig
 
 TRUNK = {"model_type": "bert", "hidden_size": 64}
 
@@ -45,6 +45,45 @@ def test_impossible_settings(settings: dict[str, Any], message: str) -> None:
 
 def test_the_least_room_that_is_accepted() -> None:
     assert config(passage_tokens=147).passage_tokens == 147
+
+
+def test_a_reader_needs_room_beside_its_longest_question() -> None:
+    limits: dict[str, Any] = {"question_tokens": 30, "overlap": 4, "title_tokens": 2}
+    message = "passage_tokens=45 leaves a reader no room beside questions of up to 30 tokens; raise it to at least 46"
+    with pytest.raises(ConfigError, match=message):
+        config(kind="reader", passage_tokens=45, **limits)
+    assert config(kind="reader", passage_tokens=46, **limits).passage_tokens == 46
+    assert config(passage_tokens=45, **limits).passage_tokens == 45, "a phrase model reads questions apart"
+
+
+POSITIONS: list[tuple[dict[str, Any], int]] = [
+    ({"model_type": "bert", "max_position_embeddings": 512, "pad_token_id": 0}, 512),
+    ({"model_type": "bert", "max_position_embeddings": 512, "pad_token_id": 1}, 512),
+    ({"model_type": "distilbert", "max_position_embeddings": 512}, 512),
+    ({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}, 512),
+    ({"model_type": "xlm-roberta", "max_position_embeddings": 514, "pad_token_id": 1}, 512),
+    ({"model_type": "camembert", "max_position_embeddings": 514, "pad_token_id": 1}, 512),
+    ({"model_type": "mpnet", "max_position_embeddings": 514, "pad_token_id": 1}, 512),
+    ({"model_type": "roberta", "max_position_embeddings": 130, "pad_token_id": 0}, 129),
+    ({"model_type": "roberta", "max_position_embeddings": 130, "pad_token_id": None}, 129),
+]
+
+
+@pytest.mark.parametrize("kind", ["phrases", "reader"])
+@pytest.mark.parametrize(("trunk", "positions"), POSITIONS)
+def test_windows_may_not_exceed_the_trunks_positions(trunk: dict[str, Any], positions: int, kind: Kind) -> None:
+    settings: dict[str, Any] = {"base": "tiny", "trunk": trunk | {"hidden_size": 8}, "kind": kind, "overlap": 16}
+    longest = ModelConfig(passage_tokens=positions, **settings)
+    assert longest.passage_tokens == longest.positions == positions
+    message = f"passage_tokens={positions + 1} exceeds the {positions} positions of tiny"
+    with pytest.raises(ConfigError, match=message):
+        ModelConfig(passage_tokens=positions + 1, **settings)
+
+
+@pytest.mark.parametrize("unlimited", [{}, {"max_position_embeddings": None}])
+def test_a_trunk_without_position_embeddings_reads_any_length(unlimited: dict[str, Any]) -> None:
+    trunk = {"model_type": "relative", "hidden_size": 8} | unlimited
+    assert ModelConfig(base="tiny", trunk=trunk, passage_tokens=100_000).passage_tokens == 100_000
 
 
 @pytest.mark.parametrize(
@@ -130,6 +169,7 @@ GOOD: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "base": "tiny", "trunk
         (json.dumps(GOOD | {"max_words": 0}), "impossible setting: max_words=0"),
         (json.dumps(GOOD | {"passage_tokens": None}), "impossible setting: passage_tokens=None"),
         (json.dumps(GOOD | {"dim": "96"}), "impossible setting"),
+        (json.dumps(GOOD | {"kind": "reader", "question_tokens": 369}), "impossible setting: passage_tokens=384"),
     ],
 )
 def test_unusable_files_are_named(tmp_path: Path, content: str | bytes, message: str) -> None:

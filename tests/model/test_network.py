@@ -43,12 +43,29 @@ def model_of(base: Path, **switches: Any) -> PhraseModel:
 def test_shapes(tiny_base: Path, switches: dict[str, Any]) -> None:
     model = model_of(tiny_base, **switches)
     size = switches.get("dim", HIDDEN)
-    vectors, filters, questions = model(token_rows(3, 7), token_rows(2, 4))
+    vectors, filters, questions = model(token_rows(3, 7), [token_rows(2, 4)])
     assert vectors.shape == (3, 7, size)
     assert filters.shape == (3, 7, 2)
     assert questions.start_BD.shape == questions.end_BD.shape == (2, size)
     coherency = questions.coherency_B
     assert (None if coherency is None else coherency.shape) == ((2,) if switches.get("split") else None)
+
+
+@every_switch
+def test_groups_of_questions_stand_in_turn(tiny_base: Path, switches: dict[str, Any]) -> None:
+    model = model_of(tiny_base, **switches)
+    groups = [token_rows(2, 4), token_rows(3, 9, seed=1)]
+    _, _, found = model(token_rows(1, 5), groups)
+    apart = [model.question_states(*group) for group in groups]
+    assert torch.allclose(found.start_BD, torch.cat([states.start_BD for states in apart]), atol=1e-6)
+    assert torch.allclose(found.end_BD, torch.cat([states.end_BD for states in apart]), atol=1e-6)
+    coherency = [states.coherency_B for states in apart if states.coherency_B is not None]
+    assert len(coherency) == (2 if switches.get("split") else 0)
+    if coherency:
+        assert found.coherency_B is not None
+        assert torch.allclose(found.coherency_B, torch.cat(coherency), atol=1e-6)
+    else:
+        assert found.coherency_B is None
 
 
 @pytest.mark.parametrize(
@@ -130,7 +147,7 @@ def test_saved_and_loaded_it_computes_the_same(tiny_base: Path, tmp_path: Path, 
     loaded = PhraseModel.from_pretrained(tmp_path / "model").eval()
     assert replace(loaded.config, trunk={}) == replace(model.config, trunk={})
     assert (tmp_path / "model" / "README.md").read_text() == "# A card"
-    expected, found = (m(token_rows(2, 6), token_rows(2, 4, seed=1)) for m in (model, loaded))
+    expected, found = (m(token_rows(2, 6), [token_rows(2, 4, seed=1)]) for m in (model, loaded))
     for one, other in zip(expected[:2], found[:2], strict=True):
         assert torch.equal(one, other)
     assert torch.equal(expected[2].start_BD, found[2].start_BD)

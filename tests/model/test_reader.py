@@ -18,7 +18,7 @@ QUESTIONS = ["who built the tower?", "where is the river?"]
 @pytest.fixture(scope="module")
 def reader(tiny_base: Path) -> Reader:
     torch.manual_seed(0)
-    return Reader.from_base(tiny_base, passage_tokens=20, overlap=4, title_tokens=2)
+    return Reader.from_base(tiny_base, passage_tokens=24, overlap=4, title_tokens=2, question_tokens=8)
 
 
 def test_windows_hold_the_question_and_own_each_token_once(reader: Reader) -> None:
@@ -28,7 +28,7 @@ def test_windows_hold_the_question_and_own_each_token_once(reader: Reader) -> No
     assert len(windows) > 2
     assert [i for w in windows for i in range(w.own_start, w.own_stop)] == list(range(len(passage)))
     for w in windows:
-        assert len(w.ids) <= 20
+        assert len(w.ids) <= 24
         assert w.ids[: w.first].tolist() == question.tolist()  # [CLS] question [SEP]
         assert w.ids[w.first : -1].tolist() == passage[w.start : w.stop]
         assert w.types.tolist() == [0] * w.first + [1] * (len(w.ids) - w.first)

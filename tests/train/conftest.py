@@ -1,6 +1,8 @@
 """A dozen questions about six passages, small enough to learn by heart."""
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +19,30 @@ FACTS: list[tuple[int, str, list[tuple[str, str]]]] = [
     (2, "the city is in the year 12 what it was in the year 11", [("what year is it?", "12")]),
     (2, "paris and london and the tower", [("what city?", "london"), ("what is it?", "the tower"), ("who?", "paris")]),
 ]
+
+
+def write_squad(passages: Sequence[QuestionedPassage], path: Path) -> Path:
+    articles = [
+        {
+            "title": p.passage.title,
+            "paragraphs": [
+                {
+                    "context": p.passage.text,
+                    "qas": [
+                        {
+                            "id": q.id,
+                            "question": q.text,
+                            "answers": [{"text": a.text, "answer_start": a.start} for a in q.answers],
+                        }
+                        for q in p.questions
+                    ],
+                }
+            ],
+        }
+        for p in passages
+    ]
+    path.write_text(json.dumps({"data": articles}))
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,12 @@
 """Two processes on the CPU together compute what one does alone."""
 
-import json
 import os
 import socket
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,36 +15,13 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from densephrases.evaluate.datasets import QuestionedPassage
-from densephrases.train.negatives import Golds, PreBatchQueue
+from densephrases.train.negatives import Golds
 
 from . import two_processes
+from .conftest import write_squad
 
 WORLD = 2
 PATIENCE = 120  # seconds
-
-
-def write_squad(passages: Sequence[QuestionedPassage], path: Path) -> Path:
-    articles = [
-        {
-            "title": p.passage.title,
-            "paragraphs": [
-                {
-                    "context": p.passage.text,
-                    "qas": [
-                        {
-                            "id": q.id,
-                            "question": q.text,
-                            "answers": [{"text": a.text, "answer_start": a.start} for a in q.answers],
-                        }
-                        for q in p.questions
-                    ],
-                }
-            ],
-        }
-        for p in passages
-    ]
-    path.write_text(json.dumps({"data": articles}))
-    return path
 
 
 def free_port() -> int:
@@ -94,32 +72,48 @@ def test_losses_add_up_to_those_of_one_process(results: list[dict[str, Tensor]],
         assert all(result[name] > 0 for result in results)
 
 
-def queue_of(state: dict[str, Tensor]) -> PreBatchQueue:
-    queue = PreBatchQueue(2)
-    queue.load_state(state, torch.device("cpu"))
-    return queue
-
-
-def in_order(golds: Golds) -> Tensor:
-    """Phrases as rows of numbers, whatever order the processes had them in."""
+def slots(state: dict[str, Tensor]) -> list[Tensor]:
+    """The phrases of each slot as rows of numbers, whatever order the processes had them in."""
+    golds = Golds(**{f.name: state[f"queue.{f.name}"] for f in fields(Golds)})
     columns = [golds.answer_N, golds.passage_N, golds.start_N, golds.end_N]
     rows = torch.cat([torch.stack(columns, dim=1).float(), golds.start_ND, golds.end_ND], dim=1)
-    return rows[sorted(range(len(rows)), key=lambda i: rows[i, :4].tolist())]
+    result = []
+    for slot, valid in zip(rows.chunk(2), golds.valid_N.chunk(2), strict=True):
+        kept = slot[valid]
+        result.append(kept[sorted(range(len(kept)), key=lambda i: kept[i, :4].tolist())])
+    return result
 
 
 def test_both_queues_hold_the_golds_of_both(results: list[dict[str, Tensor]], tiny_base: Path, data: Path) -> None:
     task = two_processes.make_task(tiny_base, data)
     two_processes.batch_losses(task, 0, 1)
-    queues = [queue_of(result) for result in results]
-    assert len(task.queue.items) == 2
-    for expected, *found in zip(task.queue.items, *(queue.items for queue in queues), strict=True):
-        assert all(torch.allclose(in_order(golds), in_order(expected), atol=1e-5) for golds in found)
+    expected = slots(task.state())
+    assert sum(map(len, expected)) == sum(map(task.size, task.plan(0))), "both batches are in it"
+    for result in results:
+        assert all(map(partial(torch.allclose, atol=1e-5), slots(result), expected))
+        assert torch.equal(result["queue.slot"], task.queue.slot)
+
+
+def test_a_passage_for_two_processes(results: list[dict[str, Tensor]], tiny_base: Path, data: Path) -> None:
+    """One has nothing of its own to learn from and takes part without counting."""
+    task = two_processes.make_task(tiny_base, data)
+    two_processes.batch_losses(task, 0, 1)
+    alone = two_processes.lone_passage_losses(task, 0, 1)
+    assert {name.split(".")[1] for name in alone} == {"single", "negative", "filter", "loss", "gradient"}
+    for name, expected in alone.items():
+        first, second = (result[name] for result in results)
+        assert expected > 0
+        assert float(first) == pytest.approx(float(expected), rel=1e-4)
+        assert float(second) == 0, "finite, and nothing"
+    for result in results:
+        assert int(result["lone.valid"]) == task.size(two_processes.lone_passage(task))
 
 
 def test_gathered_golds_stand_in_the_order_of_ranks(results: list[dict[str, Tensor]]) -> None:
     for result, first in zip(results, (0, 3), strict=True):
         assert result["gathered.numbers"].tolist() == [0, 1, 2, 10, 11]
         assert result["gathered.vectors"][:, 0].tolist() == [0, 1, 2, 10, 11]
+        assert result["gathered.valid"].tolist() == [False, True, True, True, True]
         assert int(result["gathered.first"]) == first
 
 

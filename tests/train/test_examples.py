@@ -1,6 +1,9 @@
 """Answers aligned with tokens: what is used, what is dropped, and that every question is counted."""
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+from densephrases.errors import DataError
 from densephrases.evaluate.datasets import GoldAnswer, Question, QuestionedPassage, read_squad, sample_path
 from densephrases.evaluate.metrics import normalize_answer
 from densephrases.model.config import ModelConfig
@@ -21,6 +25,7 @@ from densephrases.train.examples import (
     PassageExample,
     best_window,
     occurrences,
+    read_training_data,
     token_span,
 )
 
@@ -256,6 +261,57 @@ def window(start: int, stop: int) -> Window:
 @pytest.mark.parametrize(("span", "best"), [((0, 2), 0), ((5, 5), 0), ((6, 7), 1), ((7, 10), 1), ((3, 9), None)])
 def test_best_window_shows_most_context(span: tuple[int, int], best: int | None) -> None:
     assert best_window([window(0, 9), window(4, 12)], span) == best
+
+
+def squad(path: Path, articles: Sequence[Sequence[QuestionedPassage]]) -> Path:
+    content = [
+        {
+            "title": "title",
+            "paragraphs": [
+                {
+                    "context": p.passage.text,
+                    "qas": [{"id": q.id, "question": q.text, "answers": []} for q in p.questions],
+                }
+                for p in article
+            ],
+        }
+        for article in articles
+    ]
+    path.write_text(json.dumps({"data": content}))
+    return path
+
+
+def test_training_files_are_told_apart(tmp_path: Path) -> None:
+    """Both files number their questions and articles alike."""
+    one = squad(tmp_path / "one.json", [[passage("a", None)], [passage("b"), passage("c")]])
+    other = squad(tmp_path / "other.json", [[passage("d", None, None)], [passage("e")]])
+    found = read_training_data([one, other, one])
+    assert [p.passage.text for p in found] == ["a", "b", "c", "d", "e", "a", "b", "c"]
+    assert [p.article for p in found] == [0, 1, 1, 2, 3, 4, 5, 5]
+    assert [q.id for p in found for q in p.questions] == ["0:q0", "1:q0", "1:q1", "2:q0"]
+    assert [q.text for p in found for q in p.questions][:2] == ["what is 0?", "what is 0?"]
+
+
+def test_one_training_file_keeps_everything_but_its_ids() -> None:
+    expected, found = read_squad(sample_path()), read_training_data([sample_path()])
+    assert [(p.passage, p.article) for p in found] == [(p.passage, p.article) for p in expected]
+    for mine, theirs in zip(found, expected, strict=True):
+        assert [replace(q, id=q.id.removeprefix("0:")) for q in mine.questions] == list(theirs.questions)
+
+
+def test_an_empty_training_file(tmp_path: Path) -> None:
+    empty, one = squad(tmp_path / "empty.json", []), squad(tmp_path / "one.json", [[passage("a", None)]])
+    assert read_training_data([]) == read_training_data([empty]) == []
+    for files, number in (([empty, one], 1), ([one, empty], 0)):
+        (found,) = read_training_data(files)
+        assert (found.article, found.questions[0].id) == (0, f"{number}:q0")
+
+
+def test_question_ids_occur_once_in_a_training_file(tmp_path: Path) -> None:
+    one = squad(tmp_path / "one.json", [[passage("a", None)]])
+    twice = squad(tmp_path / "twice.json", [[passage("a", None, None)], [passage("b", None)]])
+    with pytest.raises(DataError, match=r"twice\.json' has several questions with the id 'q0'"):
+        read_training_data([one, twice])
 
 
 def test_report_as_a_sentence() -> None:

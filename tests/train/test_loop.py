@@ -13,8 +13,8 @@ from densephrases.errors import ConfigError, DataError, ModelError
 from densephrases.evaluate.datasets import QuestionedPassage
 from densephrases.model.network import PhraseModel
 from densephrases.train import loop as loop_module
-from densephrases.train.batches import BatchPlan
-from densephrases.train.examples import PassageExample
+from densephrases.train.batches import BatchPlan, Tensors
+from densephrases.train.examples import AlignmentReport, PassageExample
 from densephrases.train.loop import (
     Loop,
     LoopConfig,
@@ -24,7 +24,7 @@ from densephrases.train.loop import (
     parameter_groups,
 )
 from densephrases.train.objective import LossWeights
-from densephrases.train.phrases import PhraseRecipe, PhraseTask
+from densephrases.train.phrases import PhraseRecipe, PhraseTask, TrainingData
 
 
 class KilledError(Exception):
@@ -79,7 +79,8 @@ class Bench:
 
     def task(self, recipe: PhraseRecipe, **settings: Any) -> PhraseTask:
         torch.manual_seed(1)
-        return PhraseTask(recipe, PhraseModel.from_base(self.base, **settings), self.examples, self.dev)
+        data = TrainingData(self.examples, self.dev, None, AlignmentReport())
+        return PhraseTask(recipe, PhraseModel.from_base(self.base, **settings), data)
 
     def train(
         self, folder: Path, recipe: PhraseRecipe, watcher: Watcher | None = None, **settings: Any
@@ -113,7 +114,8 @@ def test_killed_and_resumed_is_as_uninterrupted(bench: Bench, tmp_path: Path, ki
     assert [r.step for r in second.reports] == list(range(done + 1, 10))
     assert same_tensors(found.model.state_dict(), expected.model.state_dict())
     assert same_tensors(found.state(), expected.state())
-    assert len(found.queue.items) == 2
+    assert found.queue.ring.valid_N.view(2, -1).any(dim=1).all(), "both batches of the queue were restored or refilled"
+    assert found.queue.active
     assert [r.values for r in second.reports[1:]] == [r.values for r in whole.reports[done + 1 :]]
     assert [r.learning_rate for r in second.reports] == [r.learning_rate for r in whole.reports[done:]]
 
@@ -174,7 +176,7 @@ def test_no_checkpoints_unless_asked_for(bench: Bench, tmp_path: Path) -> None:
 def test_the_model_is_saved_before_the_final_evaluation(bench: Bench, tmp_path: Path) -> None:
     recipe = recipe_of(epochs=1, checkpoint_every=None)
     task = bench.task(recipe)
-    task.dev = []  # nothing to evaluate: an error after hours of training
+    task.data = replace(task.data, dev=[])  # nothing to evaluate: an error after hours of training
     with pytest.raises(DataError):
         Loop(task, recipe.loop, tmp_path, cpu=True).run()
     assert same_tensors(PhraseModel.from_pretrained(tmp_path).state_dict(), task.model.state_dict())
@@ -229,11 +231,8 @@ def test_observers_hear_of_evaluations(bench: Bench, tmp_path: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Points:
+class Points(Tensors):
     x: Tensor
-
-    def to(self, device: torch.device) -> "Points":
-        return Points(self.x.to(device))
 
 
 class LinearTask:
@@ -243,6 +242,13 @@ class LinearTask:
         self.batches = batches
         self.model = nn.Linear(2, 1, bias=False)
         nn.init.zeros_(self.model.weight)
+        self.told: list[Any] = []
+
+    def prepare(self, device: torch.device, world: int, fixed_shapes: bool) -> None:
+        self.told.append((device.type, world, fixed_shapes))
+
+    def begin_epoch(self, epoch: int) -> None:
+        self.told.append(epoch)
 
     def plan(self, epoch: int) -> Sequence[Tensor]:
         return self.batches
@@ -253,7 +259,7 @@ class LinearTask:
     def local(self, planned: Tensor, rank: int, world: int) -> Points:
         return Points(planned[rank::world])
 
-    def losses(self, model: nn.Module, batch: Points, epoch: int) -> dict[str, Tensor]:
+    def losses(self, model: nn.Module, batch: Points) -> dict[str, Tensor]:
         return {"loss": model(batch.x).sum()}
 
     def floating_point_operations(self, batch: Points) -> float:
@@ -301,6 +307,63 @@ def test_accumulated_batches_have_the_gradient_of_their_union(tmp_path: Path, mo
 def test_gradients_are_clipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (gradient,) = first_gradients([torch.tensor([[30.0, 40.0]])], tmp_path, monkeypatch, clip=1.0)
     assert gradient == pytest.approx([0.6, 0.8], rel=1e-4)
+
+
+def test_tasks_are_prepared_once_and_told_of_epochs(tmp_path: Path) -> None:
+    task = LinearTask([torch.ones(1, 2)] * 2)
+    loop: Loop[Any] = Loop(task, LoopConfig(epochs=3, checkpoint_every=None), tmp_path, cpu=True)
+    assert task.told == [("cpu", 1, False)]
+    loop.run()
+    assert task.told == [("cpu", 1, False), 0, 1, 2]
+
+
+def test_a_resumed_epoch_begins_again(tmp_path: Path) -> None:
+    """Its queue must be as active as it was."""
+    config, batches = LoopConfig(epochs=3, checkpoint_every=3), [torch.ones(1, 2)] * 2
+    killed: Loop[Any] = Loop(LinearTask(batches), config, tmp_path, [Watcher(kill_at=4)], cpu=True)
+    with pytest.raises(KilledError):
+        killed.run()
+    task = LinearTask(batches)
+    resumed: Loop[Any] = Loop(task, config, tmp_path, cpu=True)
+    resumed.run()
+    assert task.told[1:] == [1, 2]
+
+
+def test_gradients_are_zeroed_where_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A captured step adds to them at fixed addresses; nothing of a step may remain in the next."""
+    task = LinearTask([torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0]]), torch.tensor([[5.0, 6.0]])])
+    loop: Loop[Any] = Loop(task, LoopConfig(epochs=1, clip=1e9, checkpoint_every=None), tmp_path, cpu=True)
+    seen: list[tuple[int, list[float]]] = []
+
+    def noting_step() -> None:
+        assert task.model.weight.grad is not None
+        seen.append((task.model.weight.grad.data_ptr(), task.model.weight.grad[0].tolist()))
+        step()
+
+    step = loop.optimizer.step
+    monkeypatch.setattr(loop.optimizer, "step", noting_step)
+    loop.run()
+    assert [gradient for _, gradient in seen] == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    assert len({place for place, _ in seen}) == 1
+
+
+def test_the_queue_counts_from_its_epoch_on(bench: Bench) -> None:
+    """Epoch 0 has no pre-batch negatives, epoch 1 has them from its first batch on: the queue was filled before."""
+    recipe = recipe_of(epochs=2, checkpoint_every=None)
+    task = bench.task(recipe)
+    task.model.eval()
+    task.prepare(torch.device("cpu"), 1, fixed_shapes=False)
+    planned = task.plan(0)[0]
+    losses = []
+    for epoch in (0, 0, 1):
+        task.begin_epoch(epoch)
+        assert bool(task.queue.active) == (epoch >= recipe.prebatch_from)
+        with torch.no_grad():
+            for other in task.plan(0)[1:]:
+                task.losses(task.model, task.local(other, 0, 1))
+            losses.append(float(task.losses(task.model, task.local(planned, 0, 1))["negative"]))
+    assert losses[1] == pytest.approx(losses[0])
+    assert losses[2] > losses[0] + 1e-3
 
 
 def test_linear_schedule() -> None:

@@ -1,18 +1,22 @@
 """A batch's losses against slow loops over its questions, with random vectors in place of a model."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 from torch import Tensor
 
 from densephrases.model.config import ModelConfig
 from densephrases.model.network import QuestionStates
+from densephrases.model.tokens import Tokens
+from densephrases.text.passages import Passage
 from densephrases.train.batches import PhraseBatch, collate
-from densephrases.train.examples import PassageExample
+from densephrases.train.examples import PassageExample, QuestionExample
 from densephrases.train.losses import Direction
 from densephrases.train.negatives import Golds
 from densephrases.train.objective import (
@@ -29,6 +33,7 @@ from densephrases.train.objective import (
 HIDDEN = 32
 CONFIG = ModelConfig(base="tiny", trunk={"hidden_size": HIDDEN})
 SPLIT = ModelConfig(base="tiny", trunk={"hidden_size": HIDDEN}, share=True, split=True)
+WINDOWS: dict[str, Any] = {"passage_tokens": 16, "overlap": 4, "title_tokens": 2}
 
 Array = NDArray[np.float64]
 
@@ -190,20 +195,98 @@ def test_coherency_like_all_pairs(case: Case) -> None:
 
 def test_gold_phrases_takes_the_likeliest_occurrence(case: Case) -> None:
     batch, questions = case.batch, case.questions
+    (row,) = (batch.starts_QK[:, 1] >= 0).nonzero()[:, 0].tolist()
+    owner = int(batch.owner_Q[row])
     for favoured in (0, 1):
         vectors = case.vectors.clone().requires_grad_()
         with torch.no_grad():
-            vectors[0, batch.starts_QK[0, favoured]] += questions.start_BD[0]
-            vectors[0, batch.ends_QK[0, favoured]] += questions.end_BD[0]
+            vectors[owner, batch.starts_QK[row, favoured]] += questions.start_BD[row]
+            vectors[owner, batch.ends_QK[row, favoured]] += questions.end_BD[row]
         golds = gold_phrases(batch, vectors, questions)
-        assert (golds.start_N[0], golds.end_N[0]) == (batch.starts_QK[0, favoured], batch.ends_QK[0, favoured])
+        starts, ends = golds.start_N - batch.shift_Q, golds.end_N - batch.shift_Q  # columns again
+        assert (starts[row], ends[row]) == (batch.starts_QK[row, favoured], batch.ends_QK[row, favoured])
         for q, passage in enumerate(batch.owner_Q.tolist()):
-            assert torch.equal(golds.start_ND[q], vectors[passage, golds.start_N[q]])
-            assert torch.equal(golds.end_ND[q], vectors[passage, golds.end_N[q]])
+            assert torch.equal(golds.start_ND[q], vectors[passage, starts[q]])
+            assert torch.equal(golds.end_ND[q], vectors[passage, ends[q]])
         assert golds.start_ND.requires_grad
     assert (golds.start_N >= 0).all(), "padding of K is never chosen"
     assert golds.answer_N.tolist() == batch.answer_Q.tolist()
     assert golds.passage_N.tolist() == batch.passage_Q.tolist()
+    assert golds.valid_N.all()
+
+
+def windowed(tokenizer: Tokenizer) -> tuple[list[PassageExample], PhraseBatch]:
+    """A passage in several windows, its words asked for one by one; neighbouring windows share tokens."""
+    tokens = Tokens(tokenizer, ModelConfig(base="tiny", trunk={"hidden_size": 8}, **WINDOWS))
+    (tokenized,) = tokens.passages([Passage("the city of paris " * 7, "london")])
+    asked = tokens.questions(["who"])[0]
+    examples = [
+        PassageExample(
+            5, 0, w, tuple(QuestionExample(f"{w.start}:{t}", asked, ((t, t),), t) for t in range(w.start, w.stop))
+        )
+        for w in tokenized.windows
+    ]
+    return examples, collate(examples, 0)
+
+
+def test_golds_say_their_place_in_the_passage(tokenizer: Tokenizer) -> None:
+    examples, batch = windowed(tokenizer)
+    assert len(examples) > 2
+    random = torch.Generator().manual_seed(0)
+    vectors = torch.randn(*batch.content_PT.shape, HIDDEN, generator=random)
+    starts, ends = torch.randn(2, len(batch.owner_Q), HIDDEN, generator=random)
+    golds = gold_phrases(batch, vectors, QuestionStates(starts, ends, None))
+    expected = [q.spans[0][0] for e in examples for q in e.questions]
+    assert len(expected) > len(set(expected)), "tokens of the overlap occur twice"
+    assert golds.start_N.tolist() == golds.end_N.tolist() == expected
+
+
+def test_one_place_seen_in_two_windows_is_no_negative(tokenizer: Tokenizer) -> None:
+    """The answers have different names here, so that only the place can tell."""
+    examples, _ = windowed(tokenizer)
+    first, second = examples[:2]
+    shared = second.questions[0]
+    before = next(q for q in first.questions if q.spans == shared.spans)
+    other = replace(shared, answer=99, id="other")
+    batch = collate([replace(first, questions=(before,)), replace(second, questions=(other,))], 0)
+    assert batch.starts_QK[0, 0] != batch.starts_QK[1, 0]
+    random = torch.Generator().manual_seed(0)
+    vectors = torch.randn(*batch.content_PT.shape, HIDDEN, generator=random)
+    starts, ends = torch.randn(2, 2, HIDDEN, generator=random)
+    questions = QuestionStates(starts, ends, None)
+    losses = gold_negative_losses(questions, gold_phrases(batch, vectors, questions), 0)
+    assert losses.tolist() == pytest.approx([0, 0], abs=1e-6)
+
+
+def test_rows_of_no_weight_are_no_negatives(case: Case) -> None:
+    """The others' losses are those of a batch without these rows."""
+    kept = torch.arange(len(case)) % 3 != 1
+    batch = replace(case.batch, weight_Q=kept.float())
+    golds = gold_phrases(batch, case.vectors, case.questions)
+    assert torch.equal(golds.valid_N, kept)
+    found = gold_negative_losses(case.questions, golds, 0)
+    assert torch.isfinite(found).all()
+    fewer = Golds(**{name: value[kept] for name, value in vars(golds).items()})
+    asked = QuestionStates(case.questions.start_BD[kept], case.questions.end_BD[kept], None)
+    assert found[kept].tolist() == pytest.approx(gold_negative_losses(asked, fewer, 0).tolist(), rel=1e-5)
+    whole = gold_phrases(case.batch, case.vectors, case.questions)
+    assert (gold_negative_losses(case.questions, whole, 0)[kept] > found[kept] + 1e-3).any(), "else it says nothing"
+
+
+@pytest.mark.parametrize("config", [CONFIG, SPLIT], ids=["plain", "split"])
+def test_losses_are_weighted_by_question(case: Case, config: ModelConfig) -> None:
+    questions = case.questions if config.split else replace(case.questions, coherency_B=None)
+
+    def losses(weight: Tensor) -> dict[str, float]:
+        batch = replace(case.batch, weight_Q=weight)
+        found = phrase_losses(batch, case.vectors, questions, LossWeights(tokens=1), "student_teacher", config)
+        return {name: float(value) for name, value in found.items()}
+
+    single = [losses(row) for row in torch.eye(len(case))]
+    weight = torch.arange(len(case)).float()
+    expected = {name: sum(q * one[name] for q, one in enumerate(single)) for name in single[0]}
+    assert losses(weight) == pytest.approx(expected, rel=1e-4)
+    assert set(losses(torch.zeros(len(case))).values()) == {0.0}
 
 
 def test_gold_positions_of_all_questions(case: Case) -> None:
@@ -220,7 +303,7 @@ def test_one_hot_columns() -> None:
 
 @pytest.mark.parametrize("first", [0, 3])
 def test_gold_negatives_like_a_loop(case: Case, first: int) -> None:
-    """The questions' golds stand after `first` golds of other processes and before two of the queue."""
+    """The questions' golds stand after `first` golds of other processes and before four of the queue."""
     own = gold_phrases(case.batch, case.vectors, case.questions)
     random = torch.Generator().manual_seed(1)
     before, after = (
@@ -231,10 +314,11 @@ def test_gold_negatives_like_a_loop(case: Case, first: int) -> None:
             torch.arange(n) + 90,
             torch.arange(n),
             torch.arange(n),
+            torch.arange(n) != 1,  # one that only fills up the shape
         )
-        for n in (first, 2)
+        for n in (first, 4)
     )
-    candidates = Golds.concatenate([before, own, after])
+    candidates = Golds(**{f.name: torch.cat([getattr(g, f.name) for g in (before, own, after)]) for f in fields(own)})
     expected = []
     for q in range(len(case)):
         loss = 0.0
@@ -247,6 +331,7 @@ def test_gold_negatives_like_a_loop(case: Case, first: int) -> None:
                 n
                 for n in range(len(candidates))
                 if n != me
+                and candidates.valid_N[n]
                 and candidates.answer_N[n] != candidates.answer_N[me]
                 and not (candidates.passage_N[n] == candidates.passage_N[me] and places[n] == places[me])
             ]

@@ -24,7 +24,7 @@ from densephrases.train.teacher import TeacherLogits, carry, collect, fingerprin
 @pytest.fixture(scope="module")
 def reader(tiny_base: Path) -> Reader:
     torch.manual_seed(0)
-    reader = Reader.from_base(tiny_base, passage_tokens=32, overlap=4, title_tokens=2)
+    reader = Reader.from_base(tiny_base, passage_tokens=32, overlap=4, title_tokens=2, question_tokens=16)
     torch.nn.init.normal_(reader.boundaries.weight)
     return reader
 
@@ -181,7 +181,9 @@ def test_cache_is_not_used_for_other_weights(
     load, loaded = counting_loader(folder)
     first = TeacherLogits.cached(folder, load, questioned)
     torch.manual_seed(99)
-    Reader.from_base(tiny_base, passage_tokens=32, overlap=4, title_tokens=2).save_pretrained(folder)
+    Reader.from_base(tiny_base, passage_tokens=32, overlap=4, title_tokens=2, question_tokens=16).save_pretrained(
+        folder
+    )
     second = TeacherLogits.cached(folder, load, questioned)
     assert len(loaded) == 2
     assert not same(first, second)

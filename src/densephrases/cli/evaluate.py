@@ -96,7 +96,7 @@ def filter_(
     encoder, encoded = _encode(data, model, runtime, precision)
     rows = filter_table(encoded, encoder.config, default_thresholds(encoded))
     chosen = choose_threshold(rows)
-    if write and chosen.threshold is not None:
+    if write:
         encoder.config.with_threshold(chosen.threshold).save(resolve(model))
     if as_json:
         typer.echo(json.dumps({"rows": [asdict(row) for row in rows], "chosen": asdict(chosen)}))

@@ -18,6 +18,7 @@ def export(
 ) -> None:
     """Export a trained model to ONNX, for indexing and answering without torch."""
     require("train", "torch", "transformers", "onnx", "safetensors")
+    from densephrases.model.card import read_card
     from densephrases.model.export import export_model
     from densephrases.model.network import PhraseModel
     from densephrases.model.runtime import PRECISIONS
@@ -25,7 +26,7 @@ def export(
     folder = out or model
     wanted = {"fp32": fp32, "int8": int8}
     precisions = [name for name in PRECISIONS if wanted[name]]
-    export_model(PhraseModel.from_pretrained(model), folder, precisions)
+    export_model(PhraseModel.from_pretrained(model), folder, precisions, read_card(model))
     size = sum(f.stat().st_size for f in folder.iterdir() if f.is_file()) / 1e6
     typer.echo(f"Exported {' and '.join(precisions)} to {folder} ({size:.1f} MB in all)")
 

@@ -9,11 +9,11 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from densephrases.errors import ModelError
+from densephrases.model.card import CARD_FILE
 from densephrases.model.config import ModelConfig
 from densephrases.model.tokens import TOKENIZER_FILE
 
 WEIGHTS_FILE = "model.safetensors"
-CARD_FILE = "README.md"
 
 
 def save_folder(folder: Path, network: nn.Module, config: ModelConfig, tokenizer: Tokenizer, card: str = "") -> None:

@@ -17,6 +17,9 @@ _LEAST = {"passage_tokens": 1, "overlap": 0, "title_tokens": 0, "question_tokens
 _HIDDEN_SIZE_NAMES = ("hidden_size", "dim", "d_model")  # BERT and most others, DistilBERT, a few
 Kind = Literal["phrases", "reader"]
 
+_SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")
+_READER_ROOM = 16  # tokens of a reader's input beside the longest question
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
@@ -71,6 +74,23 @@ class ModelConfig:
                 f"passage_tokens={self.passage_tokens} leaves no room beside overlap={self.overlap} "
                 f"and title_tokens={self.title_tokens}; raise it or lower those."
             )
+        least = self.question_tokens + _READER_ROOM
+        if self.kind == "reader" and self.passage_tokens < least:
+            raise ConfigError(
+                f"passage_tokens={self.passage_tokens} leaves a reader no room beside questions of up to "
+                f"{self.question_tokens} tokens; raise it to at least {least}."
+            )
+        if self.passage_tokens > self.positions:
+            raise ConfigError(
+                f"passage_tokens={self.passage_tokens} exceeds the {self.positions} positions of {self.base}; lower it."
+            )
+
+    @property
+    def positions(self) -> int:
+        """The longest input the trunk has position embeddings for; RoBERTa and its kin leave the first ones unused."""
+        table = int(self.trunk.get("max_position_embeddings") or 1_000_000)
+        unused = int(self.trunk.get("pad_token_id") or 0) + 1 if self.trunk.get("model_type") in _SHIFTED else 0
+        return table - unused
 
     @property
     def hidden(self) -> int:
@@ -97,7 +117,7 @@ class ModelConfig:
     def one_question_trunk(self) -> bool:
         return self.share or self.question_trunk == "shared"
 
-    def with_threshold(self, threshold: float) -> Self:
+    def with_threshold(self, threshold: float | None) -> Self:
         return replace(self, filter_threshold=threshold)
 
     def save(self, folder: Path) -> None:

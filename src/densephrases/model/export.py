@@ -19,7 +19,7 @@ from onnxruntime.quantization.quant_utils import add_pre_process_metadata
 from torch import Tensor, nn
 
 from densephrases.errors import ConfigError, ModelError
-from densephrases.model.checkpoint import CARD_FILE
+from densephrases.model.card import CARD_FILE
 from densephrases.model.network import PhraseModel
 from densephrases.model.runtime import PRECISIONS, graph_file, weights_file
 from densephrases.model.tokens import TOKENIZER_FILE

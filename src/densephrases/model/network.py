@@ -1,5 +1,6 @@
 """The three encoders as a torch module (paper §3.2), with the architecture switches of Table 5."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,11 +21,24 @@ from densephrases.model.trunk import Trunk, build_trunk, load_trunk, read_config
 # Shape suffixes: B rows of a batch, T tokens, D vector size, H hidden size.
 
 
+EncoderInputs = tuple[Tensor, Tensor, Tensor]
+"""Token ids, token types and attention mask."""
+
+
 @dataclass(frozen=True)
 class QuestionStates:
     start_BD: Tensor
     end_BD: Tensor
     coherency_B: Tensor | None = None
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        coherency = [part.coherency_B for part in parts if part.coherency_B is not None]
+        return cls(
+            torch.cat([part.start_BD for part in parts]),
+            torch.cat([part.end_BD for part in parts]),
+            torch.cat(coherency) if coherency else None,
+        )
 
     def float(self) -> Self:
         coherency_B = None if self.coherency_B is None else self.coherency_B.float()
@@ -70,10 +84,11 @@ class PhraseModel(nn.Module):
             trunk.encoder.get_input_embeddings().weight.requires_grad_(False)
 
     def forward(
-        self, passages: tuple[Tensor, Tensor, Tensor], questions: tuple[Tensor, Tensor, Tensor]
+        self, passages: EncoderInputs, question_groups: Sequence[EncoderInputs]
     ) -> tuple[Tensor, Tensor, QuestionStates]:
-        """Everything a training step needs: token vectors, filter logits and question vectors."""
-        return *self.passage_states(*passages), self.question_states(*questions)
+        """Everything a training step needs: token vectors, filter logits, and the vectors of all questions in turn."""
+        states = [self.question_states(*questions) for questions in question_groups]
+        return *self.passage_states(*passages), QuestionStates.concatenate(states)
 
     def passage_states(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Token vectors (B, T, D) and filter logits (B, T, 2)."""

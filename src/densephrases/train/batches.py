@@ -100,18 +100,15 @@ class Tensors:
     """A batch whose tensors travel together."""
 
     def to(self, device: torch.device) -> Self:
-        return self._map(lambda tensor: _move(tensor, device))
-
-    def clone(self) -> Self:
-        return self._map(torch.clone)
+        return self._map(lambda tensor: _pinned(tensor, device).to(device, non_blocking=True))
 
     def copy_(self, other: Self) -> None:
         """Takes over the values of a batch of the same shape."""
         for own, new in zip(self.tensors(), other.tensors(), strict=True):
-            own.copy_(new, non_blocking=True)
+            own.copy_(_pinned(new, own.device), non_blocking=True)
 
     def signature(self) -> tuple[torch.Size, ...]:
-        """The shapes of all tensors."""
+        """The shapes of all tensors: batches of the same signature are computed by the same operations."""
         return tuple(tensor.shape for tensor in self.tensors())
 
     def tensors(self) -> Iterator[Tensor]:
@@ -121,6 +118,9 @@ class Tensors:
                 yield from value.tensors()
             elif isinstance(value, Tensor):
                 yield value
+            elif isinstance(value, tuple):
+                for part in value:
+                    yield from part.tensors()
 
     def _map(self, change: Callable[[Tensor], Tensor]) -> Self:
         changed: dict[str, Any] = {}
@@ -130,12 +130,14 @@ class Tensors:
                 changed[f.name] = value._map(change)
             elif isinstance(value, Tensor):
                 changed[f.name] = change(value)
+            elif isinstance(value, tuple):
+                changed[f.name] = tuple(part._map(change) for part in value)
         return replace(self, **changed)
 
 
-def _move(tensor: Tensor, device: torch.device) -> Tensor:
-    pinned = tensor.pin_memory() if device.type == "cuda" else tensor
-    return pinned.to(device, non_blocking=True)
+def _pinned(tensor: Tensor, device: torch.device) -> Tensor:
+    """From pinned memory a GPU fetches while the CPU goes on."""
+    return tensor.pin_memory() if device.type == "cuda" and tensor.device.type == "cpu" else tensor
 
 
 @dataclass(frozen=True)
@@ -158,27 +160,34 @@ def inputs(
 
 @dataclass(frozen=True, kw_only=True)
 class Padding:
-    """Least shape of a batch: rows that fill it up repeat the first one and count for nothing.
+    """To which shape a batch is filled up: rows that do so repeat the first one and count for nothing.
 
-    Batches of few different shapes let a GPU repeat a captured step; widths are rounded up to multiples.
+    Batches of few different shapes let a GPU repeat a captured step.
+
+    Attributes:
+        questions: At least so many rows of questions.
+        occurrences: At least so many places for occurrences of an answer.
+        passages: Rows of passages, rounded up to a multiple of this.
+        passage_tokens: Tokens of a passage, rounded up to a multiple of this.
+        question_tokens: Tokens of a question, rounded up to a multiple of this.
     """
 
-    passages: int = 0
     questions: int = 0
     occurrences: int = 0
-    passage_multiple: int = 8  # as matrix units and attention kernels like it
-    question_multiple: int = 8
+    passages: int = 1
+    passage_tokens: int = 8  # as matrix units and attention kernels like it
+    question_tokens: int = 8
 
     @classmethod
     def fitting(cls, plans: Iterable[Sequence[Sequence[PassageExample]]]) -> Self:
-        """Room for every batch of the plans, with few different widths."""
+        """Room for every batch of the plans, in few different shapes."""
         batches = [batch for plan in plans for batch in plan]
         return cls(
-            passages=max(map(len, batches)),
             questions=max(sum(len(e.questions) for e in batch) for batch in batches),
             occurrences=max(len(q.spans) for batch in batches for e in batch for q in e.questions),
-            passage_multiple=32,
-            question_multiple=16,
+            passages=16,
+            passage_tokens=32,
+            question_tokens=16,
         )
 
 
@@ -187,7 +196,7 @@ class PhraseBatch(Tensors):
     """Shapes: P passages, T tokens of a passage window, Q questions, K occurrences of an answer."""
 
     passages: Inputs
-    questions: Inputs
+    questions: tuple[Inputs, ...]  # groups of rows, short questions first
     content_PT: Tensor  # True on tokens of the passage's text
     owner_Q: Tensor  # the row of each question's passage
     weight_Q: Tensor  # 0 on rows that only fill up the shape
@@ -195,6 +204,7 @@ class PhraseBatch(Tensors):
     ends_QK: Tensor
     answer_Q: Tensor
     passage_Q: Tensor  # the passage's number in the data
+    shift_Q: Tensor  # to be added to a column for the token's position in the passage
     teacher_start_QT: Tensor | None  # log-probabilities
     teacher_end_QT: Tensor | None
     passage_tokens: int  # without padding and filling rows
@@ -211,17 +221,17 @@ def collate(
     """The batch as tensors; with a weight of 0 it takes part in a step without counting."""
     padding = padding or Padding()
     pairs = [(row, question) for row, e in enumerate(examples) for question in e.questions]
+    pairs.sort(key=lambda pair: len(pair[1].ids))
     real = len(pairs)
-    pairs += pairs[:1] * (padding.questions - real)
+    pairs = [*pairs[:1] * (padding.questions - real), *pairs]  # before the others, as it is the shortest
     windows = [e.window for e in examples]
-    windows += windows[:1] * (padding.passages - len(windows))
-    passages = inputs([w.ids for w in windows], [w.types for w in windows], pad_id, padding.passage_multiple)
+    windows += windows[:1] * (-len(windows) % padding.passages)
+    passages = inputs([w.ids for w in windows], [w.types for w in windows], pad_id, padding.passage_tokens)
     width = passages.ids.shape[1]
     content = content_mask(windows, width)
     content[len(examples) :] = False
     spans = [np.array(q.spans) + windows[row].first - windows[row].start for row, q in pairs]
     question_ids = [q.ids for _, q in pairs]
-    types = [np.zeros_like(ids) for ids in question_ids]
     teacher_start, teacher_end = None, None
     if teacher is not None:
         known = [teacher[q.id] for _, q in pairs]
@@ -229,19 +239,27 @@ def collate(
         teacher_start, teacher_end = (spread([k[side] for k in known], owners, width) for side in (0, 1))
     return PhraseBatch(
         passages=passages,
-        questions=inputs(question_ids, types, pad_id, padding.question_multiple),
+        questions=question_groups(question_ids, pad_id, padding.question_tokens),
         content_PT=torch.from_numpy(content),
         owner_Q=torch.tensor([row for row, _ in pairs]),
-        weight_Q=(torch.arange(len(pairs)) < real).float() * weight,
+        weight_Q=(torch.arange(len(pairs)) >= len(pairs) - real).float() * weight,
         starts_QK=columns([s[:, 0] for s in spans], padding.occurrences),
         ends_QK=columns([s[:, 1] for s in spans], padding.occurrences),
         answer_Q=torch.tensor([q.answer for _, q in pairs]),
         passage_Q=torch.tensor([examples[row].passage for row, _ in pairs]),
+        shift_Q=torch.tensor([windows[row].start - windows[row].first for row, _ in pairs]),
         teacher_start_QT=teacher_start,
         teacher_end_QT=teacher_end,
         passage_tokens=sum(len(e.window.ids) for e in examples),
-        question_tokens=sum(map(len, question_ids[:real])),
+        question_tokens=sum(map(len, question_ids[-real:])),
     )
+
+
+def question_groups(ids: Sequence[NDArray[np.int64]], pad_id: int, multiple: int) -> tuple[Inputs, ...]:
+    """Questions sorted by length in two groups: padded to the longest of all, most tokens would be padding."""
+    short = len(ids) * 3 // 4
+    parts = [part for part in (ids[:short], ids[short:]) if part]
+    return tuple(inputs(part, [np.zeros_like(row) for row in part], pad_id, multiple) for part in parts)
 
 
 def columns(rows: Sequence[NDArray[np.int64]], least: int = 0) -> Tensor:

@@ -1,13 +1,16 @@
 """From annotated passages to training examples: one passage window with all the questions it answers."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.evaluate.datasets import GoldAnswer, Question, QuestionedPassage
+from densephrases.errors import DataError
+from densephrases.evaluate.datasets import GoldAnswer, Question, QuestionedPassage, questions_of, read_squad
 from densephrases.evaluate.metrics import normalize_answer
 from densephrases.model.tokens import Ids, TokenizedPassage, Tokens, Window
 
@@ -49,6 +52,24 @@ class AlignmentReport:
     def __str__(self) -> str:
         parts = [f"{count:,} {name.replace('_', ' ')}" for name, count in asdict(self).items() if count]
         return ", ".join(parts)
+
+
+def read_training_data(paths: Sequence[Path]) -> list[QuestionedPassage]:
+    """The passages of all files; articles and question ids are told apart by their file."""
+    everything: list[QuestionedPassage] = []
+    for number, path in enumerate(paths):
+        passages = read_squad(path)
+        repeated = [key for key, count in Counter(q.id for _, q in questions_of(passages)).items() if count > 1]
+        if repeated:
+            raise DataError(f"'{path}' has several questions with the id '{repeated[0]}'; give each its own.")
+        first_article = everything[-1].article + 1 if everything else 0
+        everything += [_in_file(passage, number, first_article) for passage in passages]
+    return everything
+
+
+def _in_file(passage: QuestionedPassage, file: int, first_article: int) -> QuestionedPassage:
+    questions = tuple(replace(question, id=f"{file}:{question.id}") for question in passage.questions)
+    return replace(passage, article=first_article + passage.article, questions=questions)
 
 
 class ExampleBuilder:

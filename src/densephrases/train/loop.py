@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
 from densephrases.errors import ConfigError
+from densephrases.train.batches import Tensors
 from densephrases.train.examples import AlignmentReport
 from densephrases.train.meter import Meter
 from densephrases.train.resume import Parts, Position, load_checkpoint, save_checkpoint
@@ -22,11 +23,7 @@ from densephrases.train.steps import CapturedStep, EagerStep
 REPORT_EVERY = 20  # steps; reading a loss from the device more often would slow the loop
 PREFETCH = 4
 
-Batch = TypeVar("Batch", bound="Movable")
-
-
-class Movable(Protocol):
-    def to(self, device: torch.device) -> Any: ...
+Batch = TypeVar("Batch", bound=Tensors)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +186,7 @@ class Loop(Generic[Batch]):
         groups = grouped(self.task.plan(epoch), self.config.accumulate)[done:]
         for number, batches in enumerate(self._prefetched(groups)):
             examples = sum(map(self.task.size, groups[number]))
-            self._step(batches, examples)
+            self.step(batches, examples)
             self.position = Position(epoch, done + number + 1)
             step = epoch * self.steps_per_epoch + self.position.step
             if step % REPORT_EVERY == 0 or step == self.steps:
@@ -197,7 +194,7 @@ class Loop(Generic[Batch]):
             if self.config.checkpoint_every and step % self.config.checkpoint_every == 0:
                 save_checkpoint(self.folder, self.position, self._parts(), self.accelerator)
 
-    def _step(self, batches: Sequence[Batch], examples: int) -> None:
+    def step(self, batches: Sequence[Batch], examples: int) -> None:
         """One optimiser step over the local parts of a group of batches with `examples` examples in all."""
         scale = self.accelerator.num_processes / examples  # gradients are averaged over processes
         for number, batch in enumerate(batches, start=1):
@@ -215,7 +212,7 @@ class Loop(Generic[Batch]):
         def prepare(group: Sequence[Any]) -> list[Batch]:
             batches = [self.task.local(planned, rank, world) for planned in group]
             self.meter.operations += sum(map(self.task.floating_point_operations, batches))
-            return [batch.to(self.accelerator.device) for batch in batches]
+            return batches
 
         with ThreadPoolExecutor(max_workers=1) as thread:
             waiting = deque(thread.submit(prepare, group) for group in groups[:PREFETCH])

@@ -40,7 +40,7 @@ def distillation_loss(scores_QT: Tensor, teacher_QT: Tensor, direction: Directio
 
 def filter_loss(logits_PT2: Tensor, gold_PT2: Tensor, content_PT: Tensor, positive_weight: float) -> Tensor:
     """Binary cross-entropy of the filter's logits with the gold positions, averaged over the text's tokens."""
-    weight = torch.tensor(positive_weight, device=logits_PT2.device)
+    weight = logits_PT2.new_full((), positive_weight, dtype=torch.float32)
     losses_PT2 = binary_cross_entropy_with_logits(
         logits_PT2.float(), gold_PT2.float(), pos_weight=weight, reduction="none"
     )

@@ -108,8 +108,8 @@ def gold_phrases(batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionSta
         end_ND=take_tokens(vectors_PTD, batch, end_Q1).squeeze(1),
         answer_N=batch.answer_Q,
         passage_N=batch.passage_Q,
-        start_N=start_Q1.squeeze(1),
-        end_N=end_Q1.squeeze(1),
+        start_N=start_Q1.squeeze(1) + batch.shift_Q,
+        end_N=end_Q1.squeeze(1) + batch.shift_Q,
         valid_N=batch.weight_Q > 0,
     )
 

@@ -1,21 +1,24 @@
 """Training the phrase model (paper §4): single-passage, distillation and negative losses, and the filter."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 import torch
+from accelerate import PartialState
 from torch import Tensor, nn
 
 from densephrases.evaluate.datasets import QuestionedPassage, read_squad
 from densephrases.evaluate.reading import ReadingScores, encode_file, read_collection, read_passages
+from densephrases.model.card import write_card
 from densephrases.model.config import QuestionTrunk
 from densephrases.model.network import PhraseModel, QuestionStates
 from densephrases.model.reader import Reader
+from densephrases.model.tokens import Tokens
 from densephrases.model.trunk import trunk_parameters
 from densephrases.train.batches import BatchPlan, Padding, PhraseBatch, collate, plan_epoch
-from densephrases.train.examples import Ambiguous, ExampleBuilder, PassageExample
+from densephrases.train.examples import AlignmentReport, Ambiguous, ExampleBuilder, PassageExample, read_training_data
 from densephrases.train.loop import Loop, LoopConfig, Observer, Outcome
 from densephrases.train.losses import Direction, filter_loss
 from densephrases.train.maxima import TorchMaxima
@@ -81,18 +84,33 @@ class PhraseRecipe:
     collection: bool = True
 
 
+@dataclass(frozen=True)
+class TrainingData:
+    """A recipe's data as its model reads it; runs that differ in other settings only can share it."""
+
+    examples: list[PassageExample]
+    dev: list[QuestionedPassage]
+    teacher: Distributions | None
+    alignment: AlignmentReport
+
+    @classmethod
+    def prepare(cls, recipe: PhraseRecipe, tokens: Tokens, cpu: bool = False) -> "TrainingData":
+        passages, dev = read_training_data(recipe.train), read_squad(recipe.dev)
+        tokenized = tokens.passages([p.passage for p in passages])
+        builder = ExampleBuilder(tokens, recipe.ambiguous)
+        examples = builder.build(passages, tokenized)
+        teacher = None
+        if recipe.teacher is not None:
+            logits = teacher_logits(recipe.teacher, passages, cpu)
+            teacher = logits.distributions(passages, tokenized, recipe.temperature)
+        return cls(examples, dev, teacher, builder.report)
+
+
 class PhraseTask:
     """Plans, batches, losses and evaluation of a phrase model, for the loop."""
 
-    def __init__(
-        self,
-        recipe: PhraseRecipe,
-        model: PhraseModel,
-        examples: Sequence[PassageExample],
-        dev: list[QuestionedPassage],
-        teacher: Distributions | None = None,
-    ) -> None:
-        self.recipe, self.model, self.examples, self.dev, self.teacher = recipe, model, examples, dev, teacher
+    def __init__(self, recipe: PhraseRecipe, model: PhraseModel, data: TrainingData) -> None:
+        self.recipe, self.model, self.data = recipe, model, data
         self.trunk_parameters = trunk_parameters(model.passage)
         self.padding = Padding()
 
@@ -107,18 +125,21 @@ class PhraseTask:
         self.queue.active.fill_(epoch >= self.recipe.prebatch_from)
 
     def plan(self, epoch: int) -> list[list[PassageExample]]:
-        return plan_epoch(self.examples, self.recipe.batches, self.recipe.loop.seed, epoch)
+        return plan_epoch(self.data.examples, self.recipe.batches, self.recipe.loop.seed, epoch)
 
     def size(self, planned: list[PassageExample]) -> int:
         return sum(len(example.questions) for example in planned)
 
     def local(self, planned: list[PassageExample], rank: int, world: int) -> PhraseBatch:
-        own = planned[rank::world]
-        weight = 1.0 if own else 0.0
-        return collate(own or planned[:1], self.model.tokens.pad_id, self.teacher, self.padding, weight)
+        own, weight = planned[rank::world], 1.0
+        if not own:
+            own, weight = [replace(planned[0], questions=planned[0].questions[:1])], 0.0
+        return collate(own, self.model.tokens.pad_id, self.data.teacher, self.padding, weight)
 
     def losses(self, model: nn.Module, batch: PhraseBatch) -> dict[str, Tensor]:
-        vectors_PTD, filter_PT2, questions = model(batch.passages.arguments, batch.questions.arguments)
+        vectors_PTD, filter_PT2, questions = model(
+            batch.passages.arguments, [group.arguments for group in batch.questions]
+        )
         with torch.autocast(vectors_PTD.device.type, enabled=False):  # bfloat16 scores would be too coarse to rank by
             return self._losses(batch, vectors_PTD.float(), filter_PT2.float(), questions.float())
 
@@ -147,7 +168,7 @@ class PhraseTask:
         return 6.0 * self.trunk_parameters * (batch.passage_tokens + encoders * batch.question_tokens)
 
     def evaluate(self) -> dict[str, float]:
-        encoded = encode_file(self.model.encoder(), self.dev)
+        encoded = encode_file(self.model.encoder(), self.data.dev)
         reading = ReadingScores.of(read_passages(encoded, self.model.config))
         scores = {"exact_match": reading.exact_match, "f1": reading.f1}
         if self.recipe.collection:
@@ -167,24 +188,35 @@ class PhraseTask:
         self.queue.load_state(state)
 
 
-def train_phrases(
-    recipe: PhraseRecipe, out: Path, observers: Sequence[Observer] = (), resume: bool = True, cpu: bool = False
-) -> Outcome:
-    """Trains the model of a recipe and saves it in `out`; a run that was killed there goes on where it was."""
-    passages = [passage for path in recipe.train for passage in read_squad(path)]
-    dev = read_squad(recipe.dev)
+def build_model(recipe: PhraseRecipe) -> PhraseModel:
     torch.manual_seed(recipe.loop.seed)
     model = PhraseModel.from_base(recipe.base, **asdict(recipe.architecture))
     if recipe.freeze_embeddings:
         model.freeze_word_embeddings()
-    builder = ExampleBuilder(model.tokens, recipe.ambiguous)
-    tokenized = model.tokens.passages([p.passage for p in passages])
-    examples = builder.build(passages, tokenized)
-    teacher = None
-    if (folder := recipe.teacher) is not None:
-        device = "cuda" if torch.cuda.is_available() and not cpu else "cpu"
-        logits = TeacherLogits.cached(folder, lambda: Reader.from_pretrained(folder).to(device), passages)
-        teacher = logits.distributions(passages, tokenized, recipe.temperature)
-    task = PhraseTask(recipe, model, examples, dev, teacher)
-    scores = Loop(task, recipe.loop, out, observers, cpu).run(resume)
-    return Outcome(scores, builder.report)
+    return model
+
+
+def train_phrases(
+    recipe: PhraseRecipe,
+    out: Path,
+    observers: Sequence[Observer] = (),
+    resume: bool = True,
+    cpu: bool = False,
+    data: TrainingData | None = None,
+) -> Outcome:
+    """Trains the model of a recipe and saves it in `out`; a run that was killed there goes on where it was."""
+    model = build_model(recipe)
+    data = data or TrainingData.prepare(recipe, model.tokens, cpu)
+    task = PhraseTask(recipe, model, data)
+    loop = Loop(task, recipe.loop, out, observers, cpu)
+    scores = loop.run(resume)
+    if loop.accelerator.is_main_process:
+        write_card(out, model.config, [path.name for path in recipe.train], scores)
+    return Outcome(scores, data.alignment)
+
+
+def teacher_logits(folder: Path, passages: Sequence[QuestionedPassage], cpu: bool) -> TeacherLogits:
+    """Computed by one process, read from its cache by the others."""
+    process = PartialState(cpu=cpu)
+    with process.main_process_first():
+        return TeacherLogits.cached(folder, lambda: Reader.from_pretrained(folder).to(process.device), passages)

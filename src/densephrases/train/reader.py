@@ -10,12 +10,13 @@ from torch import Tensor, nn
 
 from densephrases.evaluate.datasets import QuestionedPassage, read_squad
 from densephrases.evaluate.reading import Prediction, ReadingScores
+from densephrases.model.card import write_card
 from densephrases.model.reader import Reader
 from densephrases.model.tokens import Window
 from densephrases.model.trunk import trunk_parameters
 from densephrases.search.spans import Span, best_span
 from densephrases.train.batches import Inputs, Padding, Tensors, columns, content_mask, inputs, length_pools
-from densephrases.train.examples import Ambiguous, ExampleBuilder, PassageExample, best_window
+from densephrases.train.examples import Ambiguous, ExampleBuilder, PassageExample, best_window, read_training_data
 from densephrases.train.loop import Loop, LoopConfig, Observer, Outcome
 from densephrases.train.losses import marginal_loss
 from densephrases.train.objective import one_hot_columns
@@ -32,6 +33,7 @@ class ReaderRecipe:
     batch_size: int = 32
     passage_tokens: int = 384
     overlap: int = 128
+    question_tokens: int = 64
     ambiguous: Ambiguous = "any"
 
 
@@ -69,7 +71,7 @@ class ReaderTask:
         if fixed_shapes:
             rows = max(len(batch) for epoch in range(self.recipe.loop.epochs) for batch in self.plan(epoch))
             occurrences = max(len(example.starts) for example in self.examples)
-            self.padding = Padding(questions=rows, occurrences=occurrences, passage_multiple=32)
+            self.padding = Padding(questions=rows, occurrences=occurrences, passage_tokens=32)
 
     def begin_epoch(self, epoch: int) -> None:
         """Every epoch is alike."""
@@ -148,7 +150,7 @@ def collate_reader(
 ) -> ReaderBatch:
     rows = [*examples, *[examples[0]] * (padding.questions - len(examples))]
     windows = [e.window for e in rows]
-    tokens = inputs([w.ids for w in windows], [w.types for w in windows], pad_id, padding.passage_multiple)
+    tokens = inputs([w.ids for w in windows], [w.types for w in windows], pad_id, padding.passage_tokens)
     return ReaderBatch(
         tokens,
         content_QT=torch.from_numpy(content_mask(windows, tokens.ids.shape[1])),
@@ -163,11 +165,18 @@ def train_reader(
     recipe: ReaderRecipe, out: Path, observers: Sequence[Observer] = (), resume: bool = True, cpu: bool = False
 ) -> Outcome:
     """Trains the reader of a recipe and saves it in `out`; a run that was killed there goes on where it was."""
-    passages = [passage for path in recipe.train for passage in read_squad(path)]
+    passages = read_training_data(recipe.train)
     torch.manual_seed(recipe.loop.seed)
-    reader = Reader.from_base(recipe.base, passage_tokens=recipe.passage_tokens, overlap=recipe.overlap)
+    limits = {"passage_tokens": recipe.passage_tokens, "overlap": recipe.overlap}
+    reader = Reader.from_base(recipe.base, **limits, question_tokens=recipe.question_tokens)
     builder = ExampleBuilder(reader.tokens, recipe.ambiguous)
     tokenized = reader.tokens.passages([p.passage for p in passages])
     task = ReaderTask(recipe, reader, builder.build(passages, tokenized), read_squad(recipe.dev))
-    scores = Loop(task, recipe.loop, out, observers, cpu).run(resume)
+    lost = builder.report.used - len(task.examples)
+    builder.report.used -= lost
+    builder.report.across_windows += lost
+    loop = Loop(task, recipe.loop, out, observers, cpu)
+    scores = loop.run(resume)
+    if loop.accelerator.is_main_process:
+        write_card(out, reader.config, [path.name for path in recipe.train], scores)
     return Outcome(scores, builder.report)

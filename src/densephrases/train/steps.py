@@ -10,6 +10,8 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
 
+from densephrases.train.batches import Tensors
+
 Losses = dict[str, Tensor]
 
 WARM_UP = 2  # runs before a capture, in which kernels are compiled and chosen
@@ -21,7 +23,8 @@ class EagerStep:
     def __init__(self, model: nn.Module, losses: Callable[[nn.Module, Any], Losses], accelerator: Accelerator) -> None:
         self.model, self.losses, self.accelerator = model, losses, accelerator
 
-    def __call__(self, batch: Any, scale: float, last: bool) -> Losses:
+    def __call__(self, batch: Tensors, scale: float, last: bool) -> Losses:
+        batch = batch.to(self.accelerator.device)
         with nullcontext() if last else self.accelerator.no_sync(self.model):
             with self.accelerator.autocast():
                 losses = self.losses(self.model, batch)
@@ -32,7 +35,7 @@ class EagerStep:
 @dataclass(frozen=True)
 class _Captured:
     graph: torch.cuda.CUDAGraph
-    batch: Any
+    batch: Tensors
     losses: Losses
 
 
@@ -63,7 +66,7 @@ class CapturedStep:
         """The memory that all graphs share, as only one of them runs at a time."""
         return torch.cuda.graph_pool_handle()
 
-    def __call__(self, batch: Any, scale: float, last: bool) -> Losses:
+    def __call__(self, batch: Tensors, scale: float, last: bool) -> Losses:
         key = batch.signature()
         if key not in self.captured:
             self.captured[key] = self._capture(batch)
@@ -73,15 +76,15 @@ class CapturedStep:
         step.graph.replay()
         return step.losses
 
-    def _capture(self, batch: Any) -> _Captured:
-        static = batch.clone()
+    def _capture(self, batch: Tensors) -> _Captured:
+        static = batch.to(self.accelerator.device)
         self._warm_up(static)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self.pool):
             losses = self._compute(static)
         return _Captured(graph, static, losses)
 
-    def _warm_up(self, batch: Any) -> None:
+    def _warm_up(self, batch: Tensors) -> None:
         """Runs the step for its side effects on compilers and libraries, and undoes those on the training."""
         kept = {name: tensor.clone() for name, tensor in self.state().items()}
         gradients = [gradient.clone() for gradient in self.gradients]
@@ -95,7 +98,7 @@ class CapturedStep:
             tensor.copy_(kept[name])
         torch._foreach_copy_(self.gradients, gradients)
 
-    def _compute(self, batch: Any) -> Losses:
+    def _compute(self, batch: Tensors) -> Losses:
         with self.accelerator.autocast():
             losses = self.losses(self.model, batch)
         gradients = torch.autograd.grad(losses["loss"] * self.scale, self.parameters)

@@ -1,0 +1,69 @@
+"""The card of a model folder: what it is, what it was trained on, how good it was found to be."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from densephrases.model.config import ModelConfig
+
+CARD_FILE = "README.md"
+
+_TEMPLATE = """\
+---
+library_name: densephrases
+base_model: {base}
+datasets: [{datasets}]
+tags: [question-answering, phrase-retrieval]
+---
+
+# {title}
+
+{description}
+
+| setting | value |
+|---|---|
+{settings}
+
+| measured | value |
+|---|---|
+{scores}
+"""
+
+_DESCRIPTIONS = {
+    "phrases": "A phrase model: every token of a passage becomes a vector, a question becomes two, and the answer is "
+    "the phrase whose first and last token have the largest sum of inner products with them.",
+    "reader": "A cross-attention reader: it reads question and passage together and marks the answer. It teaches "
+    "phrase models; on its own it is far slower than they are.",
+}
+_SHOWN = (
+    "share",
+    "split",
+    "dim",
+    "question_trunk",
+    "passage_tokens",
+    "question_tokens",
+    "max_words",
+    "filter_threshold",
+)
+
+
+def write_card(folder: Path, config: ModelConfig, datasets: Sequence[str], scores: Mapping[str, float]) -> None:
+    (folder / CARD_FILE).write_text(model_card(config, datasets, scores), encoding="utf-8")
+
+
+def read_card(folder: Path) -> str:
+    """The folder's card, empty if it has none."""
+    path = folder / CARD_FILE
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def model_card(config: ModelConfig, datasets: Sequence[str], scores: Mapping[str, float]) -> str:
+    """The card of a freshly trained model, with its scores on the data it was tuned on."""
+    shown = _SHOWN if config.kind == "phrases" else ("passage_tokens", "question_tokens", "max_words")
+    return _TEMPLATE.format(
+        base=config.base,
+        datasets=", ".join(datasets),
+        title="DensePhrases model" if config.kind == "phrases" else "DensePhrases reader",
+        description=_DESCRIPTIONS[config.kind],
+        settings="\n".join(f"| {name} | {getattr(config, name)} |" for name in shown),
+        scores="\n".join(f"| {name.replace('_', ' ')} | {value:.2f} |" for name, value in scores.items()),
+    )

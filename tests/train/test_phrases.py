@@ -1,0 +1,162 @@
+"""The phrase model's task: shapes that are filled up, processes without a passage of their own, and its queue."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from densephrases.evaluate.datasets import QuestionedPassage
+from densephrases.model.network import PhraseModel
+from densephrases.train.batches import BatchPlan, PhraseBatch
+from densephrases.train.examples import AlignmentReport, PassageExample
+from densephrases.train.loop import LoopConfig
+from densephrases.train.negatives import Golds, gather
+from densephrases.train.objective import LossWeights, gold_phrases
+from densephrases.train.phrases import PhraseRecipe, PhraseTask, TrainingData
+
+CPU = torch.device("cpu")
+RECIPE = PhraseRecipe(
+    base="tiny",
+    train=(),
+    dev=Path("dev"),
+    batches=BatchPlan(questions=4, per_passage=2),
+    weights=LossWeights(tokens=1.0),
+    prebatches=2,
+    prebatch_from=1,
+    loop=LoopConfig(epochs=3),
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    batch: PhraseBatch
+    losses: dict[str, float]
+    gradients: dict[str, Tensor]
+
+
+@pytest.fixture
+def data(examples: list[PassageExample], questioned: list[QuestionedPassage]) -> TrainingData:
+    """All examples, one question with a second occurrence, and a random teacher."""
+    first, *others = examples
+    asked = first.questions[0]
+    rows = [replace(first, questions=(replace(asked, spans=(*asked.spans, (1, 2))), *first.questions[1:])), *others]
+    random = torch.Generator().manual_seed(3)
+    teacher = {}
+    for e in rows:
+        for q in e.questions:
+            start, end = torch.randn(2, e.window.stop, generator=random).log_softmax(-1).numpy()
+            teacher[q.id] = start, end
+    return TrainingData(rows, questioned, teacher, AlignmentReport())
+
+
+def task_of(model: PhraseModel, data: TrainingData, recipe: PhraseRecipe = RECIPE, **options: Any) -> PhraseTask:
+    task = PhraseTask(recipe, model, data)
+    task.prepare(CPU, **({"world": 1, "fixed_shapes": False} | options))
+    return task
+
+
+def steps(task: PhraseTask, epochs: Sequence[int] = (0, 1)) -> Iterator[Step]:
+    """Without an optimiser: the weights stay, the queue fills."""
+    for epoch in epochs:
+        task.begin_epoch(epoch)
+        for planned in task.plan(epoch):
+            batch = task.local(planned, 0, 1)
+            task.model.zero_grad()
+            losses = task.losses(task.model, batch)
+            torch.autograd.backward(losses["loss"])
+            gradients = {name: p.grad.clone() for name, p in task.model.named_parameters() if p.grad is not None}
+            yield Step(batch, {name: float(value.detach()) for name, value in losses.items()}, gradients)
+
+
+SWITCHES: list[dict[str, Any]] = [{}, {"share": True, "split": True}, {"dim": 8, "question_trunk": "shared"}]
+
+
+@pytest.mark.parametrize("switches", SWITCHES, ids=str)
+def test_filling_up_a_shape_changes_nothing(tiny_base: Path, data: TrainingData, switches: dict[str, Any]) -> None:
+    """Neither losses nor gradients nor what the queue hands to later batches."""
+    torch.manual_seed(0)
+    model = PhraseModel.from_base(tiny_base, **switches).eval()  # no dropout
+    least, fixed = task_of(model, data), task_of(model, data, fixed_shapes=True)
+    filled = []
+    for one, other in zip(steps(least), steps(fixed), strict=True):
+        filled.append((int((other.batch.weight_Q == 0).sum()), int((~other.batch.content_PT.any(dim=1)).sum())))
+        assert one.losses.keys() == {"single", "distill", "tokens", "negative", "filter", "loss"}
+        assert other.losses == pytest.approx(one.losses, rel=1e-4)
+        assert one.gradients.keys() == other.gradients.keys()
+        for name, gradient in one.gradients.items():
+            noise = 1e-4 * float(gradient.abs().max()) + 1e-5  # the gradient of a key's bias is nothing else
+            assert torch.allclose(other.gradients[name], gradient, rtol=1e-3, atol=noise), name
+    assert max(questions for questions, _ in filled) > 0, "some batch had filling questions"
+    assert max(passages for _, passages in filled) > 0, "and some filling passages"
+    assert least.queue.ring.valid_N.sum() == fixed.queue.ring.valid_N.sum() > 0
+
+
+def test_batches_of_a_run_have_few_shapes(tiny_model: PhraseModel, data: TrainingData) -> None:
+    fixed, least = task_of(tiny_model, data, fixed_shapes=True), task_of(tiny_model, data)
+
+    def shapes(task: PhraseTask) -> set[Any]:
+        planned = [batch for epoch in range(RECIPE.loop.epochs) for batch in task.plan(epoch)]
+        return {task.local(batch, 0, 1).signature() for batch in planned}
+
+    assert len(shapes(fixed)) == 1
+    assert len(shapes(least)) > 2
+
+
+def test_a_process_without_a_passage_takes_part_without_counting(tiny_base: Path, data: TrainingData) -> None:
+    task = task_of(PhraseModel.from_base(tiny_base).eval(), data, world=2)
+    task.begin_epoch(1)
+    passage = data.examples[5]
+    assert len(passage.questions) == 3
+    idle = task.local([passage], 1, 2)
+    assert idle.weight_Q.tolist() == [0.0], "one question is enough"
+    losses = task.losses(task.model, idle)
+    torch.autograd.backward(losses["loss"])
+    assert {name: float(value.detach()) for name, value in losses.items()} == dict.fromkeys(losses, 0.0)
+    gradients = [p.grad for p in task.model.parameters()]
+    assert all(gradient is not None and not gradient.any() for gradient in gradients), "nothing, and no NaN"
+    assert not task.queue.ring.valid_N.any(), "its gold is no negative of later batches"
+    busy = task.local([passage], 0, 2)
+    assert busy.weight_Q.tolist() == [1.0] * 3
+
+
+@pytest.mark.parametrize("world", [1, 2, 3, 8])
+@pytest.mark.parametrize("questions", [1, 4, 12])
+def test_the_queue_has_room_for_the_golds_of_all_processes(
+    tiny_model: PhraseModel, data: TrainingData, world: int, questions: int
+) -> None:
+    recipe = replace(RECIPE, batches=BatchPlan(questions=questions))
+    task = task_of(tiny_model, data, recipe, world=world)
+    for epoch in range(recipe.loop.epochs):
+        for planned in task.plan(epoch):
+            parts = [task.local(planned, rank, world) for rank in range(world)]
+            assert sum(len(part.owner_Q) for part in parts) <= task.queue.capacity
+            assert sum(float(part.weight_Q.sum()) for part in parts) == task.size(planned)
+
+
+def test_the_queue_holds_the_golds_of_the_last_batches(tiny_base: Path, data: TrainingData) -> None:
+    model = PhraseModel.from_base(tiny_base).eval()
+    task = task_of(model, data, fixed_shapes=True)
+    planned = task.plan(0)
+    for _ in steps(task, [0]):
+        pass
+    expected: list[Golds] = []
+    for batch in (task.local(p, 0, 1) for p in planned[-2:]):
+        with torch.no_grad():
+            vectors, _, questions = model(batch.passages.arguments, [group.arguments for group in batch.questions])
+            expected.append(gather(gold_phrases(batch, vectors, questions))[0])
+    ring = task.queue.ring
+    for name in ("start_ND", "end_ND", "answer_N", "passage_N", "start_N", "end_N"):
+        old = torch.cat([getattr(golds, name)[golds.valid_N] for golds in expected])
+        kept = getattr(ring, name)[ring.valid_N]
+        assert sorted(kept.flatten().tolist()) == pytest.approx(sorted(old.flatten().tolist()), abs=1e-5)
+
+
+def test_only_real_tokens_are_counted_as_work(tiny_model: PhraseModel, data: TrainingData) -> None:
+    least, fixed = task_of(tiny_model, data), task_of(tiny_model, data, fixed_shapes=True)
+    for planned in least.plan(0):
+        one, other = (task.floating_point_operations(task.local(planned, 0, 1)) for task in (least, fixed))
+        assert one == other > 0
