@@ -80,6 +80,12 @@ def test_windows_may_not_exceed_the_trunks_positions(trunk: dict[str, Any], posi
         ModelConfig(passage_tokens=positions + 1, **settings)
 
 
+def test_questions_may_not_exceed_the_trunks_positions() -> None:
+    trunk = {"hidden_size": 8, "model_type": "bert", "max_position_embeddings": 40}
+    with pytest.raises(ConfigError, match="question_tokens=64 exceeds the 40 positions"):
+        ModelConfig(base="tiny", trunk=trunk, passage_tokens=40, overlap=4)
+
+
 @pytest.mark.parametrize("unlimited", [{}, {"max_position_embeddings": None}])
 def test_a_trunk_without_position_embeddings_reads_any_length(unlimited: dict[str, Any]) -> None:
     trunk = {"model_type": "relative", "hidden_size": 8} | unlimited

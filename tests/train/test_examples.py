@@ -317,3 +317,9 @@ def test_question_ids_occur_once_in_a_training_file(tmp_path: Path) -> None:
 def test_report_as_a_sentence() -> None:
     report = AlignmentReport(questions=1200, used=1199, across_windows=1)
     assert str(report) == "1,200 questions, 1,199 used, 1 across windows"
+
+
+def test_nothing_to_learn_from_is_said_with_the_reasons() -> None:
+    with pytest.raises(DataError, match=r"no question to learn from: 3 questions, 3 unanswerable\."):
+        AlignmentReport(questions=3, unanswerable=3).require_some()
+    AlignmentReport(questions=1, used=1).require_some()

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from densephrases.errors import ModelError
 from densephrases.train.negatives import Golds, PreBatchQueue, gather
 
 CPU = torch.device("cpu")
@@ -165,3 +166,9 @@ def test_gather_in_one_process_changes_nothing() -> None:
     gathered, first = gather(own)
     assert gathered is own
     assert first == 0
+
+
+def test_a_ring_of_another_size_is_refused() -> None:
+    larger = PreBatchQueue(batches=3, capacity=9, dim=2, device=torch.device("cpu"))
+    with pytest.raises(ModelError, match="resume with the same recipe"):
+        queue_of(1).load_state(larger.state())

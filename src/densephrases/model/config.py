@@ -57,6 +57,10 @@ class ModelConfig:
     schema_version: int = SCHEMA_VERSION
 
     def __post_init__(self) -> None:
+        self._check_switches()
+        self._check_limits()
+
+    def _check_switches(self) -> None:
         if self.split and not self.share:
             raise ConfigError("split=True needs share=True: DenSPI splits the vectors of one shared encoder.")
         if self.split and self.dim is not None:
@@ -65,6 +69,8 @@ class ModelConfig:
             raise ConfigError(f"question_trunk={self.question_trunk!r} is neither 'separate' nor 'shared'.")
         if self.dim is not None and self.dim < 1:
             raise ConfigError(f"dim={self.dim} is not a positive number of dimensions.")
+
+    def _check_limits(self) -> None:
         for name, least in _LEAST.items():
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:
@@ -80,10 +86,9 @@ class ModelConfig:
                 f"passage_tokens={self.passage_tokens} leaves a reader no room beside questions of up to "
                 f"{self.question_tokens} tokens; raise it to at least {least}."
             )
-        if self.passage_tokens > self.positions:
-            raise ConfigError(
-                f"passage_tokens={self.passage_tokens} exceeds the {self.positions} positions of {self.base}; lower it."
-            )
+        for name in ("passage_tokens", "question_tokens"):
+            if (value := getattr(self, name)) > self.positions:
+                raise ConfigError(f"{name}={value} exceeds the {self.positions} positions of {self.base}; lower it.")
 
     @property
     def positions(self) -> int:

@@ -49,6 +49,10 @@ class AlignmentReport:
     across_windows: int = 0  # no window holds the whole answer
     dropped_ambiguous: int = 0
 
+    def require_some(self) -> None:
+        if not self.used:
+            raise DataError(f"The training files hold no question to learn from: {self or 'they are empty'}.")
+
     def __str__(self) -> str:
         parts = [f"{count:,} {name.replace('_', ' ')}" for name, count in asdict(self).items() if count]
         return ", ".join(parts)

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
@@ -142,7 +143,7 @@ class Loop(Generic[Batch]):
         groups = parameter_groups(task.model, config.weight_decay)
         optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, fused=on_gpu)
         self.model, self.optimizer = self.accelerator.prepare(task.model, optimizer)
-        self.steps_per_epoch = -(-len(task.plan(0)) // config.accumulate)
+        self.epoch_begins = self._count_steps()
         self.schedule = LambdaLR(optimizer, linear_schedule(self.steps, config.warmup))
         self.position = Position()
         self.meter = Meter()
@@ -154,9 +155,14 @@ class Loop(Generic[Batch]):
             else EagerStep(self.model, task.losses, self.accelerator)
         )
 
+    def _count_steps(self) -> list[int]:
+        """Steps before each epoch and, last, all of them; epochs may differ by a batch."""
+        counts = [len(grouped(self.task.plan(epoch), self.config.accumulate)) for epoch in range(self.config.epochs)]
+        return list(accumulate(counts, initial=0))
+
     @property
     def steps(self) -> int:
-        return self.steps_per_epoch * self.config.epochs
+        return self.epoch_begins[-1]
 
     def run(self, resume: bool = True) -> dict[str, float]:
         """Trains to the end and returns the scores on dev together with time and speed."""
@@ -188,7 +194,7 @@ class Loop(Generic[Batch]):
             examples = sum(map(self.task.size, groups[number]))
             self.step(batches, examples)
             self.position = Position(epoch, done + number + 1)
-            step = epoch * self.steps_per_epoch + self.position.step
+            step = self.epoch_begins[epoch] + self.position.step
             if step % REPORT_EVERY == 0 or step == self.steps:
                 self._report(step, epoch)
             if self.config.checkpoint_every and step % self.config.checkpoint_every == 0:
@@ -235,7 +241,7 @@ class Loop(Generic[Batch]):
         scores: dict[str, float] = {}
         if self.accelerator.is_main_process:
             scores = self.task.evaluate()
-            step = self.position.epoch * self.steps_per_epoch
+            step = self.epoch_begins[self.position.epoch]
             self._tell(lambda observer: observer.evaluated(step, scores))
         self.accelerator.wait_for_everyone()
         self.model.train()

@@ -7,6 +7,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from densephrases.errors import ModelError
 from densephrases.train.batches import Tensors
 
 
@@ -46,8 +47,7 @@ class PreBatchQueue:
         """The batch's own golds first, then the queue's."""
         parts = {f.name: [getattr(golds, f.name), getattr(self.ring, f.name)] for f in fields(Golds)}
         parts["valid_N"][1] = parts["valid_N"][1] & self.active
-        # a copy: the ring is overwritten while the loss still needs what it held
-        return Golds(**{name: torch.cat([own, old.clone()]) for name, (own, old) in parts.items()})
+        return Golds(**{name: torch.cat(both) for name, both in parts.items()})
 
     @torch.no_grad()
     def push(self, golds: Golds) -> None:
@@ -66,6 +66,8 @@ class PreBatchQueue:
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         for name, tensor in self.state().items():
+            if name not in state or state[name].shape != tensor.shape:
+                raise ModelError("The checkpoint's pre-batch queue is of another size: resume with the same recipe.")
             tensor.copy_(state[name])
 
 

@@ -99,6 +99,7 @@ class TrainingData:
         tokenized = tokens.passages([p.passage for p in passages])
         builder = ExampleBuilder(tokens, recipe.ambiguous)
         examples = builder.build(passages, tokenized)
+        builder.report.require_some()
         teacher = None
         if recipe.teacher is not None:
             logits = teacher_logits(recipe.teacher, passages, cpu)
@@ -113,6 +114,7 @@ class PhraseTask:
         self.recipe, self.model, self.data = recipe, model, data
         self.trunk_parameters = trunk_parameters(model.passage)
         self.padding = Padding()
+        self._plans: dict[int, list[list[PassageExample]]] = {}
 
     def prepare(self, device: torch.device, world: int, fixed_shapes: bool) -> None:
         largest = Padding.fitting(map(self.plan, range(self.recipe.loop.epochs)))
@@ -125,7 +127,10 @@ class PhraseTask:
         self.queue.active.fill_(epoch >= self.recipe.prebatch_from)
 
     def plan(self, epoch: int) -> list[list[PassageExample]]:
-        return plan_epoch(self.data.examples, self.recipe.batches, self.recipe.loop.seed, epoch)
+        if epoch not in self._plans:
+            seed = self.recipe.loop.seed
+            self._plans[epoch] = plan_epoch(self.data.examples, self.recipe.batches, seed, epoch)
+        return self._plans[epoch]
 
     def size(self, planned: list[PassageExample]) -> int:
         return sum(len(example.questions) for example in planned)

@@ -175,6 +175,7 @@ def train_reader(
     lost = builder.report.used - len(task.examples)
     builder.report.used -= lost
     builder.report.across_windows += lost
+    builder.report.require_some()
     loop = Loop(task, recipe.loop, out, observers, cpu)
     scores = loop.run(resume)
     if loop.accelerator.is_main_process:
