@@ -199,7 +199,7 @@ def test_unknown_precision_is_refused(tiny_model: PhraseModel, tmp_path: Path) -
 def test_graph_that_computes_something_else_is_refused(
     tiny_model: PhraseModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "_additive", lambda mask: 0.0 * mask[:, None, None, :])
+    monkeypatch.setattr(export, "additive_mask", lambda mask: 0.0 * mask)
     with pytest.raises(ModelError, match="differs from torch"):
         export_model(tiny_model, tmp_path, ("fp32",))
     assert not (tmp_path / "config.json").exists()

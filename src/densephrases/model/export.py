@@ -23,6 +23,7 @@ from densephrases.model.card import CARD_FILE
 from densephrases.model.network import PhraseModel
 from densephrases.model.runtime import PRECISIONS, graph_file, weights_file
 from densephrases.model.tokens import TOKENIZER_FILE
+from densephrases.model.trunk import additive_mask
 
 OPSET = 17
 INPUTS = ("ids", "types", "mask")
@@ -59,7 +60,7 @@ class _PassageGraph(nn.Module):
         self.model = model
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
-        return self.model.passage_states(ids, types, _additive(mask))
+        return self.model.passage_states(ids, types, additive_mask(mask[:, None, None, :]))
 
 
 class _QuestionGraph(nn.Module):
@@ -69,16 +70,10 @@ class _QuestionGraph(nn.Module):
         self.outputs = ("start", "end", "coherency") if model.config.split else ("start", "end")
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
-        states = self.model.question_states(ids, types, _additive(mask))
+        states = self.model.question_states(ids, types, additive_mask(mask[:, None, None, :]))
         if states.coherency_B is None:
             return states.start_BD, states.end_BD
         return states.start_BD, states.end_BD, states.coherency_B
-
-
-def _additive(mask: Tensor) -> Tensor:
-    """The form Hugging Face encoders take as it is: zero for tokens, the lowest number for padding."""
-    lowest = torch.finfo(torch.float32).min
-    return (1.0 - mask[:, None, None, :].to(torch.float32)) * lowest
 
 
 def _trace_graphs(model: PhraseModel, scratch: Path) -> dict[str, ModelProto]:

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import MODEL_MAPPING, AutoConfig, AutoTokenizer, PretrainedConfig
@@ -12,6 +13,8 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_N
 
 from densephrases.errors import ModelError
 from densephrases.model.tokens import TOKENIZER_FILE, load_tokenizer
+
+_TAKE_WHOLE_MASKS = ("bert", "roberta", "xlm-roberta", "camembert", "mpnet")
 
 
 class Trunk(nn.Module):
@@ -25,8 +28,23 @@ class Trunk(nn.Module):
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         extra = {"token_type_ids": types} if self.uses_types else {}
-        states: Tensor = self.encoder(input_ids=ids, attention_mask=mask, **extra).last_hidden_state
+        states: Tensor = self.encoder(input_ids=ids, attention_mask=self._mask(mask), **extra).last_hidden_state
         return states
+
+    def _mask(self, mask: Tensor) -> Tensor:
+        """Of the form attention takes as it is, where that is known: else the encoder looks into the mask first.
+
+        A look would make the CPU wait for the GPU in every pass, and choose between two ways of computing.
+        """
+        if mask.ndim != 2 or self.encoder.config.model_type not in _TAKE_WHOLE_MASKS:
+            return mask
+        kept = mask[:, None, None, :].bool()
+        return kept if self.encoder.config._attn_implementation == "sdpa" else additive_mask(kept)
+
+
+def additive_mask(kept: Tensor) -> Tensor:
+    """Zero where kept, the lowest number elsewhere."""
+    return (1.0 - kept.to(torch.float32)) * torch.finfo(torch.float32).min
 
 
 def build_trunk(values: dict[str, Any]) -> Trunk:
