@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from densephrases.cli.extras import require
+from densephrases.cli.extras import quiet_transformers, require
 
 if TYPE_CHECKING:
     from densephrases.evaluate.filtering import FilterRow
@@ -121,6 +121,7 @@ def reader(
 ) -> None:
     """Exact match and F1 of a cross-attention reader (needs the extra 'train')."""
     require("train", "torch", "transformers", "safetensors")
+    quiet_transformers()
     import torch
 
     from densephrases.evaluate.datasets import read_squad
@@ -152,6 +153,7 @@ def _load(model: str, runtime: Runtime, precision: Precision | None) -> "Encoder
 
         return load(model, precision.value if precision else None)
     require("train", "torch", "transformers", "safetensors")
+    quiet_transformers()
     import torch
 
     from densephrases.model.network import PhraseModel

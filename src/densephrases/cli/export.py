@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from densephrases.cli.extras import require
+from densephrases.cli.extras import quiet_transformers, require
 
 Out = Annotated[Path | None, typer.Option(help="Folder for the exported model [default: MODEL itself].")]
 
@@ -18,6 +18,7 @@ def export(
 ) -> None:
     """Export a trained model to ONNX, for indexing and answering without torch."""
     require("train", "torch", "transformers", "onnx", "safetensors")
+    quiet_transformers()
     from densephrases.model.card import read_card
     from densephrases.model.export import export_model
     from densephrases.model.network import PhraseModel
@@ -37,6 +38,7 @@ def import_original(
 ) -> None:
     """Convert a checkpoint of the original DensePhrases code (three encoders)."""
     require("train", "torch", "transformers", "safetensors")
+    quiet_transformers()
     from densephrases.model.original import import_original as convert
 
     report = convert(source, out)

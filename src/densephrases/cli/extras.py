@@ -10,3 +10,11 @@ def require(extra: str, *modules: str) -> None:
         raise MissingExtraError(
             f"This command needs {', '.join(missing)}; install them with: pip install 'densephrases[{extra}]'"
         )
+
+
+def quiet_transformers() -> None:
+    """No bars and reports of its own while a model loads: it tells of layers that are left out on purpose."""
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]

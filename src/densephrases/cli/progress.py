@@ -1,14 +1,19 @@
 """What a person sees of a long run."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+from accelerate import PartialState
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from densephrases.train.loop import Outcome, StepReport
+from densephrases.train.logs import RunLog
+from densephrases.train.loop import Observer, Outcome, StepReport
 
 console = Console(stderr=True)
 
@@ -41,6 +46,28 @@ class TrainingProgress:
 
     def finished(self, summary: dict[str, float]) -> None:
         self.bar.update(self.task, state="done")
+
+
+@dataclass
+class Watch:
+    """A run in progress: where it writes, who is told of it, and in the end what came of it."""
+
+    folder: Path
+    observers: list[Observer]
+    outcome: Outcome | None = None
+
+
+@contextmanager
+def watch_training(name: str, folder: Path, recipe: Any, cpu: bool) -> Iterator[Watch]:
+    """Shows and records a run and prints its outcome; of several processes only the first does."""
+    if not PartialState(cpu=cpu).is_main_process:
+        yield Watch(folder, [])
+        return
+    with TrainingProgress(name) as progress, RunLog(folder, recipe) as log:
+        watch = Watch(folder, [progress, log])
+        yield watch
+    if watch.outcome is not None:
+        print_outcome(watch.outcome, folder)
 
 
 def print_outcome(outcome: Outcome, folder: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from densephrases.cli.extras import require
+from densephrases.cli.extras import quiet_transformers, require
 
 app = typer.Typer(help="Train models from recipes (needs the extra 'train').", no_args_is_help=True)
 
@@ -29,17 +29,14 @@ def reader(
     cpu: Cpu = False,
 ) -> None:
     """Train the cross-attention reader, the teacher of the phrase model."""
-    require("train", "torch", "transformers", "accelerate", "safetensors")
-    from densephrases.cli.progress import TrainingProgress, print_outcome
-    from densephrases.train.logs import RunLog
+    _require_training()
+    from densephrases.cli.progress import watch_training
     from densephrases.train.reader import ReaderRecipe, train_reader
     from densephrases.train.recipes import load_recipe, override
 
     run = override(load_recipe(recipe, ReaderRecipe, "reader", data, models), settings or [])
-    folder = out or Path("runs") / f"{recipe.stem}-reader"
-    with TrainingProgress("reader") as progress, RunLog(folder, run) as log:
-        outcome = train_reader(run, folder, [progress, log], resume, cpu)
-    print_outcome(outcome, folder)
+    with watch_training("reader", out or Path("runs") / f"{recipe.stem}-reader", run, cpu) as watch:
+        watch.outcome = train_reader(run, watch.folder, watch.observers, resume, cpu)
 
 
 @app.command()
@@ -53,14 +50,16 @@ def phrases(
     cpu: Cpu = False,
 ) -> None:
     """Train passage and question encoders with distillation, negatives and filter."""
-    require("train", "torch", "transformers", "accelerate", "safetensors")
-    from densephrases.cli.progress import TrainingProgress, print_outcome
-    from densephrases.train.logs import RunLog
+    _require_training()
+    from densephrases.cli.progress import watch_training
     from densephrases.train.phrases import PhraseRecipe, train_phrases
     from densephrases.train.recipes import load_recipe, override
 
     run = override(load_recipe(recipe, PhraseRecipe, "phrases", data, models), settings or [])
-    folder = out or Path("runs") / f"{recipe.stem}-phrases"
-    with TrainingProgress("phrases") as progress, RunLog(folder, run) as log:
-        outcome = train_phrases(run, folder, [progress, log], resume, cpu)
-    print_outcome(outcome, folder)
+    with watch_training("phrases", out or Path("runs") / f"{recipe.stem}-phrases", run, cpu) as watch:
+        watch.outcome = train_phrases(run, watch.folder, watch.observers, resume, cpu)
+
+
+def _require_training() -> None:
+    require("train", "torch", "transformers", "accelerate", "safetensors")
+    quiet_transformers()

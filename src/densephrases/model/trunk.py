@@ -95,10 +95,11 @@ def read_tokenizer(base: str | Path) -> Tokenizer:
 
 
 def _refuse_missing_folder(base: str | Path) -> None:
-    """A name with several separators or a leading dot can only be a path: say that it is missing."""
+    """A Path, or a name that can only be one, is looked for on this machine alone, not on the hub."""
     name = str(base)
-    if (name.count("/") > 1 or name.startswith((".", os.sep, "~"))) and not Path(name).is_dir():
-        raise ModelError(f"Base model folder '{name}' does not exist.")
+    is_path = isinstance(base, Path) or name.count("/") > 1 or name.startswith((".", os.sep, "~"))
+    if is_path and not Path(name).is_dir():
+        raise ModelError(f"Base model folder '{name}' does not exist; put the model there or set base to a hub name.")
 
 
 def _model_class(config: PretrainedConfig) -> Any:
