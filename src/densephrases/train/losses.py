@@ -60,7 +60,6 @@ def negative_loss(queries_QD: Tensor, golds_ND: Tensor, excluded_QN: Tensor, own
 
     `own_Q` is each question's own row among the candidates; `excluded_QN` marks candidates that are no negatives.
     """
-    own_QN = torch.zeros_like(excluded_QN)
-    own_QN[torch.arange(len(own_Q), device=own_Q.device), own_Q] = True
+    own_QN = torch.zeros_like(excluded_QN).scatter_(1, own_Q[:, None], True)
     scores_QN = (queries_QD @ golds_ND.T).float().masked_fill(excluded_QN & ~own_QN, -torch.inf)
     return marginal_loss(scores_QN, own_QN)

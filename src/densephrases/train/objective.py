@@ -58,17 +58,16 @@ def phrase_losses(
 
 def own_passage(scores_QPT: Tensor, batch: PhraseBatch) -> Tensor:
     """Of each question's scores those of its own passage (Q, T)."""
-    owner_Q11 = batch.owner_Q[:, None, None].expand(-1, 1, scores_QPT.shape[-1])
-    return scores_QPT.gather(1, owner_Q11).squeeze(1)
+    owner_Q1T = batch.owner_Q[:, None, None].expand(-1, 1, scores_QPT.shape[-1])
+    return scores_QPT.gather(1, owner_Q1T).squeeze(1)
 
 
 def token_negative_loss(scores_QPT: Tensor, gold_QT: Tensor, batch: PhraseBatch) -> Tensor:
     """Every token of every passage in the batch competes; gold positions of the same answer elsewhere do not."""
     count, passages, width = scores_QPT.shape
-    rows = torch.arange(count, device=scores_QPT.device)
     same_QQ = batch.answer_Q[:, None] == batch.answer_Q
-    gold_QPT = torch.zeros_like(scores_QPT, dtype=torch.bool)
-    gold_QPT[rows, batch.owner_Q] = gold_QT
+    owner_Q1T = batch.owner_Q[:, None, None].expand(-1, 1, width)
+    gold_QPT = torch.zeros_like(scores_QPT, dtype=torch.bool).scatter_(1, owner_Q1T, gold_QT[:, None])
     alike_QPT = torch.einsum("qr,rpt->qpt", same_QQ.float(), gold_QPT.float()) > 0
     scores_QPT = scores_QPT.masked_fill(alike_QPT & ~gold_QPT, -torch.inf)
     return marginal_loss(scores_QPT.reshape(count, passages * width), gold_QPT.reshape(count, passages * width))
