@@ -65,6 +65,21 @@ def test_filter_stores_its_threshold(densephrases: Command, exported: Path, smal
     assert after == before.with_threshold(after.filter_threshold)
 
 
+def test_length_stores_the_chosen_penalty(
+    densephrases: Command, exported: Path, small_squad: Path, tmp_path: Path
+) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(exported, model)
+    before = ModelConfig.load(model)
+    result = densephrases("eval", "length", small_squad, "--model", model, "--write", "--json")
+    values = json.loads(result.out)
+    assert values["chosen"] in values["rows"]
+    assert ModelConfig.load(model) == before.with_length_penalty(values["chosen"]["penalty"])
+    shown = densephrases("eval", "length", small_squad, "--model", model)
+    assert "penalty a character" in shown.out
+    assert shown.out.count("chosen") == 1
+
+
 def test_filter_stores_that_no_threshold_is_good_enough(
     densephrases: Command, exported: Path, small_squad: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,7 +35,12 @@ class RandomEncoder(Encoder):
 
     def __init__(self, seed: int, coherency: bool = False) -> None:
         self.config = ModelConfig(
-            base="random", trunk={"hidden_size": HIDDEN}, share=coherency, split=coherency, max_words=3
+            base="random",
+            trunk={"hidden_size": HIDDEN},
+            share=coherency,
+            split=coherency,
+            max_words=3,
+            length_penalty=0.2 * (seed % 2),
         )
         self.random = np.random.default_rng(seed)
 
@@ -103,6 +108,8 @@ def brute_scores(
                 if questions.coherency_B is not None:
                     _, _, left, right = config.split_parts
                     scores[i, j] += float(questions.coherency_B[row] * (one[left] @ other[right]))
+                characters = int(vectors.offsets_T2[j, 1] - vectors.offsets_T2[i, 0])
+                scores[i, j] -= config.length_penalty * characters
     return scores
 
 

@@ -186,3 +186,9 @@ def test_unusable_files_are_named(tmp_path: Path, content: str | bytes, message:
 
 def test_settings_left_out_have_their_defaults(tmp_path: Path) -> None:
     assert ModelConfig.load(write(tmp_path, json.dumps(GOOD))) == config()
+
+
+@pytest.mark.parametrize("penalty", [-0.1, float("nan")])
+def test_length_penalty_must_not_reward_length(penalty: float) -> None:
+    with pytest.raises(ConfigError, match="length_penalty="):
+        config(length_penalty=penalty)

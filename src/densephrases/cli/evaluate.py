@@ -104,6 +104,34 @@ def filter_(
         _print_filter_table(rows, chosen)
 
 
+@app.command()
+def length(
+    data: Data,
+    model: Model = "small",
+    write: Annotated[bool, typer.Option("--write", help="Store the chosen penalty in the model folder.")] = False,
+    runtime: RuntimeOption = Runtime.onnx,
+    precision: PrecisionOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """What a phrase's length should cost: accuracy for several penalties; chooses the best sum of EM and F1."""
+    from densephrases.evaluate.lengths import choose_penalty, length_table
+    from densephrases.model.bundled import resolve
+
+    encoder, encoded = _encode(data, model, runtime, precision)
+    rows = length_table(encoded, encoder.config)
+    chosen = choose_penalty(rows)
+    if write:
+        encoder.config.with_length_penalty(chosen.penalty).save(resolve(model))
+    if as_json:
+        typer.echo(json.dumps({"rows": [asdict(row) for row in rows], "chosen": asdict(chosen)}))
+        return
+    table = Table("penalty a character", "EM", "F1", "")
+    for row in rows:
+        mark = "chosen" if row == chosen else ""
+        table.add_row(f"{row.penalty:.3f}", f"{row.exact_match:.2f}", f"{row.f1:.2f}", mark)
+    Console().print(table)
+
+
 def _print_filter_table(rows: list["FilterRow"], chosen: "FilterRow") -> None:
     table = Table("threshold", "tokens kept %", "EM", "F1", "")
     for row in rows:

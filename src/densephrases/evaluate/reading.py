@@ -123,9 +123,11 @@ class SpanScorer:
     def span(self, row: int, number: int) -> Span | None:
         passage, questions = self.encoded.passage_vectors[number], self.encoded.question_vectors
         start_T, end_T = (
-            np.where(self.kept[number], passage.vectors_TD @ vector_D, -np.inf).astype(np.float32)
+            np.where(self.kept[number], passage.vectors_TD @ vector_D, -np.inf)
             for vector_D in (questions.start_BD[row], questions.end_BD[row])
         )
+        begins_T, stops_T = passage.offsets_T2.T * self.config.length_penalty
+        start_T, end_T = ((start_T + begins_T).astype(np.float32), (end_T - stops_T).astype(np.float32))
         return best_span(start_T, end_T, passage.reach_T, self._coherency(row, passage))
 
     def _coherency(self, row: int, passage: PassageVectors) -> Floats | None:

@@ -43,6 +43,7 @@ _SHOWN = (
     "question_tokens",
     "max_words",
     "filter_threshold",
+    "length_penalty",
 )
 
 

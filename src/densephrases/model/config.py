@@ -38,6 +38,8 @@ class ModelConfig:
         question_tokens: Longest question, special tokens included; longer ones are cut.
         max_words: Longest phrase, the paper's L.
         filter_threshold: A token is worth storing if its start or its end filter logit exceeds this.
+        length_penalty: Taken off a phrase's score for each of its characters: two boundaries that are scored apart
+            do not see how far apart they are.
         kind: A phrase model, or a cross-attention reader (which only has the trunk and the limits).
     """
 
@@ -53,6 +55,7 @@ class ModelConfig:
     question_tokens: int = 64
     max_words: int = 20
     filter_threshold: float | None = None
+    length_penalty: float = 0.0
     kind: Kind = "phrases"
     schema_version: int = SCHEMA_VERSION
 
@@ -71,6 +74,8 @@ class ModelConfig:
             raise ConfigError(f"dim={self.dim} is not a positive number of dimensions.")
 
     def _check_limits(self) -> None:
+        if not self.length_penalty >= 0:
+            raise ConfigError(f"length_penalty={self.length_penalty} is not a number of at least 0.")
         for name, least in _LEAST.items():
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:
@@ -124,6 +129,9 @@ class ModelConfig:
 
     def with_threshold(self, threshold: float | None) -> Self:
         return replace(self, filter_threshold=threshold)
+
+    def with_length_penalty(self, penalty: float) -> Self:
+        return replace(self, length_penalty=penalty)
 
     def save(self, folder: Path) -> None:
         (folder / CONFIG_FILE).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
