@@ -10,10 +10,10 @@ from densephrases.evaluate.datasets import sample_path
 from densephrases.model.bundled import BUNDLED_FOLDER
 from densephrases.model.tokens import TOKENIZER_FILE, load_tokenizer
 from densephrases.model.trunk import build_trunk
-from densephrases.train.batches import BatchPlan
 from densephrases.train.loop import LoopConfig
 from densephrases.train.objective import LossWeights
 from densephrases.train.phrases import Architecture, PhraseRecipe
+from densephrases.train.plan import BatchPlan
 from densephrases.train.reader import ReaderRecipe
 
 BUNDLED = BUNDLED_FOLDER / "small"

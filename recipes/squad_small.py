@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from densephrases.train.batches import BatchPlan
 from densephrases.train.loop import LoopConfig
 from densephrases.train.objective import LossWeights
 from densephrases.train.phrases import Architecture, PhraseRecipe
+from densephrases.train.plan import BatchPlan
 
 
 def phrases(data: Path, models: Path) -> PhraseRecipe:

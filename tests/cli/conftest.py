@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 RECIPE = """
 from densephrases.evaluate.datasets import sample_path
-from densephrases.train.batches import BatchPlan
+from densephrases.train.plan import BatchPlan
 from densephrases.train.loop import LoopConfig
 from densephrases.train.phrases import Architecture, PhraseRecipe
 from densephrases.train.reader import ReaderRecipe

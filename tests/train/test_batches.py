@@ -1,9 +1,7 @@
-"""Which examples meet in a batch, and the batch as tensors."""
+"""A batch as tensors."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -16,110 +14,21 @@ from tokenizers import Tokenizer
 from densephrases.model.config import ModelConfig
 from densephrases.model.tokens import Tokens, Window
 from densephrases.text.passages import Passage
-from densephrases.train import batches
 from densephrases.train.batches import (
-    BatchPlan,
     Padding,
     PhraseBatch,
     collate,
     columns,
     content_mask,
-    plan_epoch,
     question_groups,
     spread,
 )
 from densephrases.train.examples import PassageExample, QuestionExample
+from densephrases.train.plan import BatchPlan, plan_epoch
+
+from .made_up import DATA, PLANS, example
 
 PAD = 0
-
-
-def window(length: int) -> Window:
-    return Window(np.arange(length), np.zeros(length, dtype=np.int64), 0, 0, length, 0, length)
-
-
-def example(number: int, article: int, questions: int, length: int) -> PassageExample:
-    asked = [QuestionExample(f"{number}-{i}", np.zeros(3, np.int64), ((0, 0),), i) for i in range(questions)]
-    return PassageExample(number, article, window(length), tuple(asked))
-
-
-DATA = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 6), st.integers(1, 30)), min_size=1, max_size=25).map(
-    lambda rows: [example(number, *row) for number, row in enumerate(sorted(rows, key=lambda row: row[0]))]
-)
-PLANS = st.builds(
-    BatchPlan,
-    questions=st.integers(1, 12),
-    per_passage=st.none() | st.integers(1, 4),
-    neighbours=st.integers(1, 4),
-)
-
-
-def question_ids(planned: list[list[PassageExample]]) -> list[list[str]]:
-    return [[q.id for e in batch for q in e.questions] for batch in planned]
-
-
-@given(DATA, PLANS, st.integers(0, 3), st.sampled_from([1, 32]))
-def test_every_question_once(data: list[PassageExample], plan: BatchPlan, epoch: int, pool: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batches, "POOL_BATCHES", pool)
-        planned = plan_epoch(data, plan, seed=1, epoch=epoch)
-    assert all(planned)
-    expected = Counter(q.id for e in data for q in e.questions)
-    assert Counter(i for batch in question_ids(planned) for i in batch) == expected
-    for piece in (e for batch in planned for e in batch):
-        assert 1 <= len(piece.questions) <= (plan.per_passage or 99)
-        assert all(q.id.startswith(f"{piece.passage}-") for q in piece.questions)
-
-
-@given(DATA, PLANS)
-def test_order_depends_on_seed_and_epoch_only(data: list[PassageExample], plan: BatchPlan) -> None:
-    first = question_ids(plan_epoch(data, plan, seed=5, epoch=2))
-    np.random.default_rng().normal(size=10)
-    torch.rand(3)
-    assert question_ids(plan_epoch(data, plan, seed=5, epoch=2)) == first
-
-
-@pytest.mark.parametrize(("seed", "epoch"), [(5, 3), (6, 2), (2, 5)])
-def test_other_seeds_and_epochs_have_other_orders(seed: int, epoch: int) -> None:
-    data = [example(number, 0, 1, 8) for number in range(40)]
-    plan = BatchPlan(questions=8)
-    assert question_ids(plan_epoch(data, plan, seed, epoch)) != question_ids(plan_epoch(data, plan, 5, 2))
-
-
-def test_batches_hold_about_as_many_questions_as_planned() -> None:
-    data = [example(number, 0, 1 + number % 5, 10 + number % 7) for number in range(400)]
-    sizes = [len(ids) for ids in question_ids(plan_epoch(data, BatchPlan(questions=20), 0, 0))]
-    assert len(sizes) == 60  # 1,200 questions
-    assert all(15 <= size <= 25 for size in sizes)
-
-
-@pytest.mark.parametrize("passages", [1, 63, 64, 65, 66, 127, 128, 129])
-def test_no_passage_is_left_over_alone(passages: int) -> None:
-    """Whatever remains beyond whole pools of 64 questions; a lone passage would have no negatives."""
-    planned = plan_epoch([example(number, 0, 1, 8) for number in range(passages)], BatchPlan(questions=2), 0, 0)
-    assert sum(map(len, planned)) == passages
-    assert len(planned) == max(round(passages / 2), 1)
-    assert sum(len(batch) < 2 for batch in planned) <= passages % 2
-
-
-def test_passages_of_similar_length_meet() -> None:
-    data = [example(number, 0, 1, 1 + number) for number in range(64)]
-    planned = plan_epoch(data, BatchPlan(questions=8), 0, 0)
-    spans = [[len(e.window.ids) for e in batch] for batch in planned]
-    assert all(max(lengths) - min(lengths) == 7 for lengths in spans)
-    assert [min(lengths) for lengths in spans] != sorted(min(lengths) for lengths in spans), "but in any order"
-
-
-@pytest.mark.parametrize("neighbours", [2, 3])
-def test_neighbours_stay_together(neighbours: int) -> None:
-    data = [example(number, number // 6, 1, 5) for number in range(60)]  # ten articles of six passages
-    for batch in plan_epoch(data, BatchPlan(questions=6, neighbours=neighbours), 0, 0):
-        runs = [len(list(run)) for _, run in groupby(batch, key=lambda e: e.article)]
-        assert all(run % neighbours == 0 for run in runs)
-
-
-def test_one_question_a_passage_encodes_it_anew() -> None:
-    planned = plan_epoch([example(0, 0, 5, 8)], BatchPlan(questions=5, per_passage=1), 0, 0)
-    assert [len(e.questions) for batch in planned for e in batch] == [1] * 5
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from densephrases.errors import ConfigError, DataError, ModelError
 from densephrases.evaluate.datasets import QuestionedPassage
 from densephrases.model.network import PhraseModel
 from densephrases.train import loop as loop_module
-from densephrases.train.batches import BatchPlan, Tensors
+from densephrases.train.batches import Tensors
 from densephrases.train.examples import AlignmentReport, PassageExample
 from densephrases.train.loop import (
     Loop,
@@ -25,6 +25,7 @@ from densephrases.train.loop import (
 )
 from densephrases.train.objective import LossWeights
 from densephrases.train.phrases import PhraseRecipe, PhraseTask, TrainingData
+from densephrases.train.plan import BatchPlan
 
 
 class KilledError(Exception):

@@ -11,12 +11,13 @@ from torch import Tensor
 
 from densephrases.evaluate.datasets import QuestionedPassage
 from densephrases.model.network import PhraseModel
-from densephrases.train.batches import BatchPlan, PhraseBatch
+from densephrases.train.batches import PhraseBatch
 from densephrases.train.examples import AlignmentReport, PassageExample
 from densephrases.train.loop import LoopConfig
 from densephrases.train.negatives import Golds, gather
 from densephrases.train.objective import LossWeights, gold_phrases
 from densephrases.train.phrases import PhraseRecipe, PhraseTask, TrainingData
+from densephrases.train.plan import BatchPlan
 
 CPU = torch.device("cpu")
 RECIPE = PhraseRecipe(

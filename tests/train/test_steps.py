@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from densephrases.evaluate.datasets import QuestionedPassage
 from densephrases.model.network import PhraseModel
 from densephrases.model.reader import Reader
-from densephrases.train.batches import BatchPlan
 from densephrases.train.examples import AlignmentReport, PassageExample
 from densephrases.train.loop import LoopConfig
 from densephrases.train.phrases import PhraseRecipe, PhraseTask, TrainingData
+from densephrases.train.plan import BatchPlan
 from densephrases.train.reader import ReaderRecipe, ReaderTask
 from densephrases.train.steps import CapturedStep, EagerStep
 

@@ -9,12 +9,12 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from densephrases.model.network import PhraseModel
-from densephrases.train.batches import BatchPlan
 from densephrases.train.examples import PassageExample
 from densephrases.train.loop import Loop, LoopConfig
 from densephrases.train.negatives import Golds, gather
 from densephrases.train.objective import LossWeights
 from densephrases.train.phrases import PhraseRecipe, PhraseTask, TrainingData
+from densephrases.train.plan import BatchPlan
 
 
 def make_task(base: Path, data: Path, world: int = 1) -> PhraseTask:

@@ -17,7 +17,7 @@ from densephrases.model.network import PhraseModel, QuestionStates
 from densephrases.model.reader import Reader
 from densephrases.model.tokens import Tokens
 from densephrases.model.trunk import trunk_parameters
-from densephrases.train.batches import BatchPlan, Padding, PhraseBatch, collate, plan_epoch
+from densephrases.train.batches import Padding, PhraseBatch, collate
 from densephrases.train.examples import AlignmentReport, Ambiguous, ExampleBuilder, PassageExample, read_training_data
 from densephrases.train.loop import Loop, LoopConfig, Observer, Outcome
 from densephrases.train.losses import Direction, filter_loss
@@ -30,6 +30,7 @@ from densephrases.train.objective import (
     gold_positions,
     phrase_losses,
 )
+from densephrases.train.plan import BatchPlan, plan_epoch
 from densephrases.train.teacher import Distributions, TeacherLogits
 
 # Shape suffixes: P passages, T tokens of a passage, Q questions, K occurrences, N candidates, D vector size.

@@ -15,11 +15,12 @@ from densephrases.model.reader import Reader
 from densephrases.model.tokens import Window
 from densephrases.model.trunk import trunk_parameters
 from densephrases.search.spans import Span, best_span
-from densephrases.train.batches import Inputs, Padding, Tensors, columns, content_mask, inputs, length_pools
+from densephrases.train.batches import Inputs, Padding, Tensors, columns, content_mask, inputs
 from densephrases.train.examples import Ambiguous, ExampleBuilder, PassageExample, best_window, read_training_data
 from densephrases.train.loop import Loop, LoopConfig, Observer, Outcome
 from densephrases.train.losses import marginal_loss
 from densephrases.train.objective import one_hot_columns
+from densephrases.train.plan import length_pools
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,85 @@
+"""Which questions meet in a batch."""
+
+from collections import Counter
+from itertools import groupby
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from densephrases.train import plan as planning
+from densephrases.train.examples import PassageExample
+from densephrases.train.plan import BatchPlan, plan_epoch
+
+from .made_up import DATA, PLANS, example
+
+
+def question_ids(planned: list[list[PassageExample]]) -> list[list[str]]:
+    return [[q.id for e in batch for q in e.questions] for batch in planned]
+
+
+@given(DATA, PLANS, st.integers(0, 3), st.sampled_from([1, 32]))
+def test_every_question_once(data: list[PassageExample], plan: BatchPlan, epoch: int, pool: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(planning, "POOL_BATCHES", pool)
+        planned = plan_epoch(data, plan, seed=1, epoch=epoch)
+    assert all(planned)
+    expected = Counter(q.id for e in data for q in e.questions)
+    assert Counter(i for batch in question_ids(planned) for i in batch) == expected
+    for piece in (e for batch in planned for e in batch):
+        assert 1 <= len(piece.questions) <= (plan.per_passage or 99)
+        assert all(q.id.startswith(f"{piece.passage}-") for q in piece.questions)
+
+
+@given(DATA, PLANS)
+def test_order_depends_on_seed_and_epoch_only(data: list[PassageExample], plan: BatchPlan) -> None:
+    first = question_ids(plan_epoch(data, plan, seed=5, epoch=2))
+    np.random.default_rng().normal(size=10)
+    torch.rand(3)
+    assert question_ids(plan_epoch(data, plan, seed=5, epoch=2)) == first
+
+
+@pytest.mark.parametrize(("seed", "epoch"), [(5, 3), (6, 2), (2, 5)])
+def test_other_seeds_and_epochs_have_other_orders(seed: int, epoch: int) -> None:
+    data = [example(number, 0, 1, 8) for number in range(40)]
+    plan = BatchPlan(questions=8)
+    assert question_ids(plan_epoch(data, plan, seed, epoch)) != question_ids(plan_epoch(data, plan, 5, 2))
+
+
+def test_batches_hold_about_as_many_questions_as_planned() -> None:
+    data = [example(number, 0, 1 + number % 5, 10 + number % 7) for number in range(400)]
+    sizes = [len(ids) for ids in question_ids(plan_epoch(data, BatchPlan(questions=20), 0, 0))]
+    assert len(sizes) == 60  # 1,200 questions
+    assert all(15 <= size <= 25 for size in sizes)
+
+
+@pytest.mark.parametrize("passages", [1, 63, 64, 65, 66, 127, 128, 129])
+def test_no_passage_is_left_over_alone(passages: int) -> None:
+    """Whatever remains beyond whole pools of 64 questions; a lone passage would have no negatives."""
+    planned = plan_epoch([example(number, 0, 1, 8) for number in range(passages)], BatchPlan(questions=2), 0, 0)
+    assert sum(map(len, planned)) == passages
+    assert len(planned) == max(round(passages / 2), 1)
+    assert sum(len(batch) < 2 for batch in planned) <= passages % 2
+
+
+def test_passages_of_similar_length_meet() -> None:
+    data = [example(number, 0, 1, 1 + number) for number in range(64)]
+    planned = plan_epoch(data, BatchPlan(questions=8), 0, 0)
+    spans = [[len(e.window.ids) for e in batch] for batch in planned]
+    assert all(max(lengths) - min(lengths) == 7 for lengths in spans)
+    assert [min(lengths) for lengths in spans] != sorted(min(lengths) for lengths in spans), "but in any order"
+
+
+@pytest.mark.parametrize("neighbours", [2, 3])
+def test_neighbours_stay_together(neighbours: int) -> None:
+    data = [example(number, number // 6, 1, 5) for number in range(60)]  # ten articles of six passages
+    for batch in plan_epoch(data, BatchPlan(questions=6, neighbours=neighbours), 0, 0):
+        runs = [len(list(run)) for _, run in groupby(batch, key=lambda e: e.article)]
+        assert all(run % neighbours == 0 for run in runs)
+
+
+def test_one_question_a_passage_encodes_it_anew() -> None:
+    planned = plan_epoch([example(0, 0, 5, 8)], BatchPlan(questions=5, per_passage=1), 0, 0)
+    assert [len(e.questions) for batch in planned for e in batch] == [1] * 5
