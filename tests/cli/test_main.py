@@ -57,7 +57,7 @@ def test_the_commands() -> None:
     """Whoever renames a command breaks somebody's script: do it on purpose."""
     found = commands(main.app)
     assert found["train"] == ["phrases", "reader"]
-    assert found["eval"] == ["filter", "reader", "reading"]
+    assert found["eval"] == ["filter", "length", "reader", "reading"]
     assert found.keys() >= {"export", "import-original"}
 
 
