@@ -19,3 +19,9 @@ class ModelError(DensePhrasesError):
 
 class MissingExtraError(DensePhrasesError, ImportError):
     """A feature whose optional dependencies are not installed."""
+
+
+def first_line(error: BaseException) -> str:
+    """What a library's exception says, short enough to be quoted in a sentence of ours."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

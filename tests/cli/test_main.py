@@ -145,3 +145,16 @@ def test_mistakes(
     assert is_one_sentence(result)
     assert expected in result.err
     assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "default"),
+    [
+        (("train", "phrases"), "[default: runs/RECIPE-KIND]"),
+        (("eval", "reading"), "[default: int8 if there]"),
+        (("export",), "[default: MODEL itself]"),
+    ],
+)
+def test_help_keeps_what_stands_in_brackets(densephrases: Command, command: tuple[str, ...], default: str) -> None:
+    shown = densephrases(*command, "--help").out
+    assert default in " ".join(shown.split())

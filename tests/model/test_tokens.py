@@ -23,6 +23,7 @@ from densephrases.model.tokens import (
     TOKENIZER_FILE,
     Ids,
     Tokens,
+    Window,
     load_tokenizer,
     phrase_reach,
     spread_windows,
@@ -335,3 +336,10 @@ def test_unusable_tokenizer_files(tmp_path: Path, content: str | None) -> None:
         (tmp_path / TOKENIZER_FILE).write_text(content)
     with pytest.raises(ModelError, match=TOKENIZER_FILE):
         load_tokenizer(tmp_path)
+
+
+def test_a_windows_own_tokens_and_where_they_stand() -> None:
+    ids = np.arange(10, 20)
+    window = Window(ids, np.zeros_like(ids), first=3, start=100, stop=106, own_start=102, own_stop=105)
+    assert list(range(200))[window.own] == [102, 103, 104]
+    assert ids[window.own_columns].tolist() == [15, 16, 17]  # token 100 stands in column 3

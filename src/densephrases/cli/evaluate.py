@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from densephrases.evaluate.reading import EncodedFile
     from densephrases.model.encoder import Encoder
 
-app = typer.Typer(help="Evaluate models on annotated questions.", no_args_is_help=True)
+app = typer.Typer(help="Evaluate models on annotated questions.", no_args_is_help=True, rich_markup_mode=None)
 progress_console = Console(stderr=True)
 
 

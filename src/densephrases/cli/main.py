@@ -18,6 +18,7 @@ app = typer.Typer(
     help="Answers questions from any body of text with the exact phrase and its source.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # brackets in help texts are meant as they stand
 )
 app.add_typer(train.app, name="train")
 app.add_typer(evaluate.app, name="eval")

@@ -7,7 +7,9 @@ import typer
 
 from densephrases.cli.extras import quiet_transformers, require
 
-app = typer.Typer(help="Train models from recipes (needs the extra 'train').", no_args_is_help=True)
+app = typer.Typer(
+    help="Train models from recipes (needs the extra 'train').", no_args_is_help=True, rich_markup_mode=None
+)
 
 RecipePath = Annotated[Path, typer.Argument(metavar="RECIPE", help="A Python file such as recipes/squad_small.py.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for the model and its logs [default: runs/RECIPE-KIND].")]

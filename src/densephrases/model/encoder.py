@@ -71,11 +71,8 @@ class Encoder(ABC):
             batch = token_batch([w.ids for _, w in picked], [w.types for _, w in picked], self.tokens.pad_id)
             vectors, filters = self.forward_passages(batch)
             for row, (result, window) in enumerate(picked):
-                own = slice(window.own_start, window.own_stop)
-                at = window.first + window.own_start - window.start
-                taken = slice(at, at + window.own_stop - window.own_start)
-                result.vectors_TD[own] = vectors[row, taken]
-                result.filter_T2[own] = filters[row, taken]
+                result.vectors_TD[window.own] = vectors[row, window.own_columns]
+                result.filter_T2[window.own] = filters[row, window.own_columns]
         return results
 
     def encode_questions(self, questions: Sequence[str]) -> QuestionVectors:

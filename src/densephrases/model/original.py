@@ -15,7 +15,7 @@ from tokenizers.processors import TemplateProcessing
 from torch import Tensor
 from transformers import BertConfig
 
-from densephrases.errors import ModelError
+from densephrases.errors import ModelError, first_line
 from densephrases.model.config import ModelConfig
 from densephrases.model.network import PhraseModel
 
@@ -123,7 +123,7 @@ def _read_weights(folder: Path) -> State:
     try:
         state = load_file(path) if path == safe else _unpickle(path)
     except Exception as error:  # damaged bytes make the readers fail in every possible way
-        raise ModelError(f"'{path}' cannot be read ({_first_line(error)}); copy it again.") from error
+        raise ModelError(f"'{path}' cannot be read ({first_line(error)}); copy it again.") from error
     if not isinstance(state, dict) or not all(isinstance(tensor, Tensor) for tensor in state.values()):
         raise ModelError(f"'{path}' is not a dictionary of tensors: it is not a checkpoint of the original.")
     return state
@@ -189,7 +189,3 @@ def _original_name(name: str) -> str:
 
 def _some(names: list[str], shown: int = 3) -> str:
     return ", ".join(names[:shown]) + (", ..." if len(names) > shown else "")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

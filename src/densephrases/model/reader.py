@@ -95,6 +95,5 @@ class Reader(nn.Module):
             batch = token_batch([w.ids for _, w in picked], [w.types for _, w in picked], self.tokens.pad_id)
             with inference(self, device):
                 logits = to_numpy(self(*to_device(batch, device)))
-            for result, (target, w) in zip(logits, picked, strict=True):
-                at = w.first + w.own_start - w.start
-                target[:, w.own_start : w.own_stop] = result[:, at : at + w.own_stop - w.own_start]
+            for result, (target, window) in zip(logits, picked, strict=True):
+                target[:, window.own] = result[:, window.own_columns]

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 import onnxruntime
 
-from densephrases.errors import ConfigError, ModelError
+from densephrases.errors import ConfigError, ModelError, first_line
 from densephrases.model.batches import TokenBatch
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, Floats
@@ -81,7 +81,7 @@ class OnnxEncoder(Encoder):
             return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # the library's exceptions have no base class of their own
             raise ModelError(
-                f"'{path}' with its {weights_file(self.precision)} cannot be opened ({_first_line(error)}); "
+                f"'{path}' with its {weights_file(self.precision)} cannot be opened ({first_line(error)}); "
                 "one of the two is truncated or of another export: copy the model folder again."
             ) from error
 
@@ -110,7 +110,3 @@ def _run(session: Any, batch: TokenBatch, outputs: list[str]) -> list[Floats]:
     inputs = {"ids": batch.ids, "types": batch.types, "mask": batch.mask}
     feed = {declared.name: inputs[declared.name] for declared in session.get_inputs()}
     return [np.asarray(array, dtype=np.float32) for array in session.run(outputs, feed)]
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -40,6 +40,17 @@ class Window:
     own_start: int
     own_stop: int
 
+    @property
+    def own(self) -> slice:
+        """The passage's tokens whose results are taken from this window."""
+        return slice(self.own_start, self.own_stop)
+
+    @property
+    def own_columns(self) -> slice:
+        """Where in `ids` they stand."""
+        shift = self.first - self.start
+        return slice(self.own_start + shift, self.own_stop + shift)
+
 
 @dataclass(frozen=True, slots=True)
 class TokenizedPassage:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from transformers import MODEL_MAPPING, AutoConfig, AutoTokenizer, PretrainedConfig
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
-from densephrases.errors import ModelError
+from densephrases.errors import ModelError, first_line
 from densephrases.model.tokens import TOKENIZER_FILE, load_tokenizer
 
 _TAKE_WHOLE_MASKS = ("bert", "roberta", "xlm-roberta", "camembert", "mpnet")
@@ -61,7 +61,7 @@ def load_trunk(base: str | Path) -> Trunk:
         model_class = _model_class(config)
         return Trunk(model_class.from_pretrained(str(base), config=config, **_without_pooler(model_class)).float())
     except (OSError, ValueError, RuntimeError) as error:
-        raise ModelError(f"The weights of base model '{base}' cannot be loaded: {_first_line(error)}") from error
+        raise ModelError(f"The weights of base model '{base}' cannot be loaded: {first_line(error)}") from error
 
 
 def read_config(base: str | Path) -> PretrainedConfig:
@@ -70,7 +70,7 @@ def read_config(base: str | Path) -> PretrainedConfig:
         config: PretrainedConfig = AutoConfig.from_pretrained(str(base))
     except (OSError, ValueError) as error:
         raise ModelError(
-            f"Base model '{base}' cannot be read as a Hugging Face encoder: {_first_line(error)}"
+            f"Base model '{base}' cannot be read as a Hugging Face encoder: {first_line(error)}"
         ) from error
     if config.is_encoder_decoder or config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
         raise ModelError(
@@ -88,7 +88,7 @@ def read_tokenizer(base: str | Path) -> Tokenizer:
         loaded = AutoTokenizer.from_pretrained(str(base), use_fast=True)
         tokenizer: Tokenizer = loaded.backend_tokenizer
     except (OSError, ValueError, AttributeError) as error:
-        raise ModelError(f"Base model '{base}' has no fast tokenizer: {_first_line(error)}") from error
+        raise ModelError(f"Base model '{base}' has no fast tokenizer: {first_line(error)}") from error
     if len(loaded) <= len(loaded.all_special_ids):  # without files transformers makes up an empty vocabulary
         raise ModelError(f"Base model '{base}' has no tokenizer files; put its {TOKENIZER_FILE} into the folder.")
     return tokenizer
@@ -109,10 +109,6 @@ def _model_class(config: PretrainedConfig) -> Any:
 def _without_pooler(model_class: Any) -> dict[str, Any]:
     """The pooler is never used; families that have one take a switch to leave it out."""
     return {"add_pooling_layer": False} if "add_pooling_layer" in inspect.signature(model_class).parameters else {}
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
 def trunk_parameters(trunk: nn.Module) -> int:
