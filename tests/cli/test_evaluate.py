@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from densephrases.cli import evaluate
 from densephrases.evaluate import filtering
 from densephrases.model.config import ModelConfig
 from densephrases.model.reader import Reader
@@ -116,3 +117,21 @@ def test_a_phrase_model_is_no_reader(densephrases: Command, exported: Path, smal
     result = densephrases("eval", "reader", small_squad, "--model", exported)
     assert result.code == 2
     assert "of kind 'phrases', expected 'reader'" in result.err
+
+
+def test_predictions_that_cannot_be_written_are_refused_before_the_work(
+    densephrases: Command, exported: Path, small_squad: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluate, "_encode", lambda *_: pytest.fail("must not begin"))
+    place = tmp_path / "missing" / "answers.jsonl"
+    result = densephrases("eval", "reading", small_squad, "--model", exported, "--predictions", place)
+    assert result.code == 2
+    assert result.err.startswith(f"Error: Predictions cannot be written to '{place}'")
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(
+    densephrases: Command, exported: Path, small_squad: Path, tmp_path: Path
+) -> None:
+    result = densephrases("eval", "reading", small_squad, "--model", exported, "--predictions", tmp_path)
+    assert result.code == 2
+    assert result.err.strip().splitlines()[-1] == f"Error: '{tmp_path}' cannot be used: Is a directory."

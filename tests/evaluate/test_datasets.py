@@ -132,7 +132,7 @@ def refused(path: Path) -> str:
 
 def test_missing_file_and_folder(tmp_path: Path) -> None:
     assert "does not exist" in refused(tmp_path / "nothing.json")
-    assert "does not exist" in refused(tmp_path)
+    assert "is not a file" in refused(tmp_path)
 
 
 @pytest.mark.parametrize("suffix", COMPRESSORS)

@@ -12,6 +12,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from densephrases.cli.extras import quiet_transformers, require
+from densephrases.errors import DataError
 
 if TYPE_CHECKING:
     from densephrases.evaluate.filtering import FilterRow
@@ -59,6 +60,10 @@ def reading(
     """Exact match and F1 on a SQuAD file, as the official script computes them."""
     from densephrases.evaluate.reading import ReadingScores, read_collection, read_passages, write_predictions
 
+    if predictions is not None and not predictions.parent.is_dir():  # said before the work, not after it
+        raise DataError(
+            f"Predictions cannot be written to '{predictions}': its folder does not exist; create it first."
+        )
     encoder, encoded = _encode(data, model, runtime, precision)
     with Progress(console=progress_console, transient=True) as progress:
         bar = progress.add_task("searching all passages" if all_passages else "reading", total=len(encoded.questions))

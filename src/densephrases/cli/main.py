@@ -3,7 +3,7 @@
 import logging
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -47,8 +47,16 @@ def main() -> None:
     try:
         app()
     except DensePhrasesError as error:
-        console.print(f"[bold red]Error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
-        sys.exit(2)
+        _refuse(console, str(error))
+    except OSError as error:  # a full disk, a folder that may not be written, a file taken away meanwhile
+        if error.filename is None:
+            raise
+        _refuse(console, f"'{error.filename}' cannot be used: {error.strerror or type(error).__name__}.")
     except KeyboardInterrupt:
         console.print("Stopped.")
         sys.exit(130)
+
+
+def _refuse(console: Console, sentence: str) -> NoReturn:
+    console.print(f"[bold red]Error:[/] {escape(sentence)}", highlight=False, soft_wrap=True)
+    sys.exit(2)

@@ -62,7 +62,8 @@ def read_squad(path: Path) -> list[QuestionedPassage]:
 
 def _read_json(path: Path) -> Any:
     if not path.is_file():
-        raise DataError(f"Data file '{path}' does not exist; give the path of a SQuAD JSON file.")
+        state = "is not a file" if path.exists() else "does not exist"
+        raise DataError(f"Data file '{path}' {state}; give the path of a SQuAD JSON file.")
     try:
         with open_file(path) as file:
             return json.loads(file.read())
