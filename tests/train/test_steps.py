@@ -64,7 +64,7 @@ def twin(task: PhraseTask) -> PhraseTask:
 
 
 def captured(task: Any, scale: float = SCALE) -> CapturedStep:
-    step = CapturedStep(task.model, task.losses, Accelerator(cpu=True), task.state)
+    step = CapturedStep(task.model, task.losses, Accelerator(cpu=True))
     step.scale.fill_(scale)
     return step
 

@@ -150,7 +150,7 @@ class Loop(Generic[Batch]):
         captured = on_gpu and config.capture and self.accelerator.num_processes == 1
         task.prepare(self.accelerator.device, self.accelerator.num_processes, captured)
         self.gradient_step: EagerStep | CapturedStep = (
-            CapturedStep(self.model, task.losses, self.accelerator, task.state)
+            CapturedStep(self.model, task.losses, self.accelerator)
             if captured
             else EagerStep(self.model, task.losses, self.accelerator)
         )

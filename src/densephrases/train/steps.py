@@ -14,8 +14,6 @@ from densephrases.train.batches import Tensors
 
 Losses = dict[str, Tensor]
 
-WARM_UP = 2  # runs before a capture, in which kernels are compiled and chosen
-
 
 class EagerStep:
     """Adds the gradient of `scale` times the loss; processes exchange gradients with the last batch of a step."""
@@ -42,61 +40,56 @@ class _Captured:
 class CapturedStep:
     """The same on one GPU without the cost of launching kernels one by one, which is most of a small step.
 
-    Batches must come in few shapes. Inputs, losses and gradients live at fixed addresses: a batch is copied in,
-    losses are to be read before the next call.
+    Batches must come in few shapes: the first of a shape is computed as it comes, the second is captured. Inputs,
+    losses and gradients live at fixed addresses: a batch is copied in, losses are to be read before the next call.
     """
 
-    def __init__(
-        self,
-        model: nn.Module,
-        losses: Callable[[nn.Module, Any], Losses],
-        accelerator: Accelerator,
-        state: Callable[[], dict[str, Tensor]],
-    ) -> None:
-        self.model, self.losses, self.accelerator, self.state = model, losses, accelerator, state
+    def __init__(self, model: nn.Module, losses: Callable[[nn.Module, Any], Losses], accelerator: Accelerator) -> None:
+        self.model, self.losses, self.accelerator = model, losses, accelerator
         self.parameters = [p for p in model.parameters() if p.requires_grad]
         self.gradients = [torch.zeros_like(parameter) for parameter in self.parameters]
         for parameter, gradient in zip(self.parameters, self.gradients, strict=True):
             parameter.grad = gradient
         self.scale = torch.ones((), device=accelerator.device)
-        self.captured: dict[tuple[Any, ...], _Captured] = {}
+        self.captured: dict[tuple[Any, ...], _Captured | None] = {}  # None: a shape met once
 
     @cached_property
     def pool(self) -> Any:
         """The memory that all graphs share, as only one of them runs at a time."""
         return torch.cuda.graph_pool_handle()
 
+    @cached_property
+    def stream(self) -> torch.cuda.Stream:
+        """Where batches are computed that no graph repeats; what is set up there can be captured elsewhere."""
+        return torch.cuda.Stream(self.accelerator.device)  # type: ignore[no-untyped-call]
+
     def __call__(self, batch: Tensors, scale: float, last: bool) -> Losses:
+        self.scale.fill_(scale)
         key = batch.signature()
         if key not in self.captured:
-            self.captured[key] = self._capture(batch)
-        step = self.captured[key]
+            self.captured[key] = None
+            return self._beside(batch)
+        step = self.captured[key] or self._capture(batch)
+        self.captured[key] = step
         step.batch.copy_(batch)
-        self.scale.fill_(scale)
         step.graph.replay()
         return step.losses
 
+    def _beside(self, batch: Tensors) -> Losses:
+        """As it comes, by which kernels are compiled and chosen before a capture forbids it."""
+        current = torch.cuda.current_stream()
+        self.stream.wait_stream(current)
+        with torch.cuda.stream(self.stream):
+            losses = self._compute(batch.to(self.accelerator.device))
+        current.wait_stream(self.stream)
+        return losses
+
     def _capture(self, batch: Tensors) -> _Captured:
         static = batch.to(self.accelerator.device)
-        self._warm_up(static)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self.pool):
             losses = self._compute(static)
         return _Captured(graph, static, losses)
-
-    def _warm_up(self, batch: Tensors) -> None:
-        """Runs the step for its side effects on compilers and libraries, and undoes those on the training."""
-        kept = {name: tensor.clone() for name, tensor in self.state().items()}
-        gradients = [gradient.clone() for gradient in self.gradients]
-        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            for _ in range(WARM_UP):
-                self._compute(batch)
-        torch.cuda.current_stream().wait_stream(stream)
-        for name, tensor in self.state().items():
-            tensor.copy_(kept[name])
-        torch._foreach_copy_(self.gradients, gradients)
 
     def _compute(self, batch: Tensors) -> Losses:
         with self.accelerator.autocast():
