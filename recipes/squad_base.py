@@ -15,7 +15,7 @@ def reader(data: Path, models: Path) -> ReaderRecipe:
         train=(data / "squad-train.json.gz",),
         dev=data / "squad-dev.json.gz",
         batch_size=64,
-        loop=LoopConfig(epochs=2, learning_rate=6e-5, checkpoint_every=None),
+        loop=LoopConfig(epochs=3, learning_rate=6e-5, checkpoint_every=None),
     )
 
 
