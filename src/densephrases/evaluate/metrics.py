@@ -1,17 +1,9 @@
 """Exact match and F1 as the official SQuAD evaluation defines them."""
 
-import re
-import string
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-_ARTICLES = re.compile(r"\b(a|an|the)\b")
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
-
-
-def normalize_answer(text: str) -> str:
-    """Lower case, without punctuation, articles and superfluous space."""
-    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+from densephrases.text.normal import normalize_answer as normalize_answer
 
 
 def exact_match(prediction: str, gold: str) -> float:
