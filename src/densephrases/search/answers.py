@@ -1,0 +1,188 @@
+"""From ranked phrases to answers: what counts as a different result, and how a result is shown."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from densephrases.search.collection import Mask, Rows
+from densephrases.search.pairs import Phrases
+from densephrases.search.passages import PassageTexts
+from densephrases.text.normal import normalize_answer
+from densephrases.text.sentences import TextSpan
+
+Unit = Literal["phrase", "sentence", "passage", "document"]
+Boundaries = Literal["both", "start", "none"]
+
+# How many phrases of the ranked list are looked at first for each result: around a good phrase stand dozens that
+# differ from it by a word. If they do not suffice, more are.
+PHRASES_A_RESULT = 24
+MORE = 4
+
+_ROW_BITS = 40  # a part has fewer rows than this can count, and there are fewer than 2 ** 23 parts
+_OFFSET_BITS = 16  # offsets into passages are stored with as many
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """The document an answer comes from."""
+
+    id: str
+    title: str
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PhrasePlace:
+    """A phrase and where it stands in its document's text."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A result; all offsets count the characters of the document's text.
+
+    Attributes:
+        text: The phrase, the sentence or the passage; of a document, its best passage.
+        start: Where that begins: `text` is `document.text[start:end]`.
+        phrase: The best phrase within it, to which the score belongs.
+        confidence: The probability that the phrase is right; None if the model has no calibration.
+        unit: What is shown as `text`.
+    """
+
+    text: str
+    score: float
+    confidence: float | None
+    start: int
+    end: int
+    document: SourceDocument
+    passage: str
+    sentence: str
+    phrase: PhrasePlace
+    passage_start: int
+    sentence_start: int
+    unit: Unit
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the command prints it in JSON."""
+        shown: dict[str, Any] = {
+            "text": self.text,
+            "score": self.score,
+            "confidence": self.confidence,
+            "start": self.start,
+            "end": self.end,
+            "document": {
+                "id": self.document.id,
+                "title": self.document.title,
+                "metadata": dict(self.document.metadata),
+            },
+            "passage": self.passage,
+            "sentence": self.sentence,
+        }
+        return shown if self.unit == "phrase" else shown | {"phrase": asdict(self.phrase)}
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """Chooses the best phrase of every different result; each rule looks at better phrases only.
+
+    Different phrases: no better phrase begins or ends where it does (`boundaries`), and no better one of the same
+    passage has the same normal form. Different sentences are those around the phrase, from its first to its last.
+    """
+
+    texts: PassageTexts
+    unit: Unit
+    wanted: int
+    boundaries: Boundaries = "both"
+
+    def __call__(self, phrases: Phrases) -> Phrases:
+        count = PHRASES_A_RESULT * self.wanted
+        while True:
+            ranked = phrases.best(count)
+            chosen = ranked.take(self._rules[self.unit](ranked)[: self.wanted])
+            if len(chosen) == self.wanted or len(ranked) == len(phrases):
+                return chosen
+            count *= MORE
+
+    @property
+    def _rules(self) -> Mapping[Unit, Callable[[Phrases], Rows]]:
+        return {
+            "phrase": self._different_phrases,
+            "sentence": self._different_sentences,
+            "passage": lambda ranked: np.flatnonzero(_is_first(self.texts.passage_keys(ranked))),
+            "document": lambda ranked: np.flatnonzero(_is_first(self.texts.document_keys(ranked))),
+        }
+
+    def _different_phrases(self, ranked: Phrases) -> Rows:
+        rows = np.flatnonzero(different_boundaries(ranked, self.boundaries))
+        seen: set[tuple[int, str]] = set()
+        chosen: list[int] = []
+        survivors = ranked.take(rows)
+        passage_N = self.texts.passage_keys(survivors)
+        spans_N2 = self.texts.spans(survivors)
+        for place, passage, (start, end) in zip(rows.tolist(), passage_N.tolist(), spans_N2.tolist(), strict=True):
+            key = passage, normalize_answer(self.texts.of_key(passage).text[start:end])
+            if key not in seen:
+                seen.add(key)
+                chosen.append(place)
+            if len(chosen) == self.wanted:
+                break
+        return np.array(chosen, dtype=np.int64)
+
+    def _different_sentences(self, ranked: Phrases) -> Rows:
+        _, passage_N = np.unique(self.texts.passage_keys(ranked), return_inverse=True)
+        sentences_N2 = self.texts.sentences(ranked)
+        return np.flatnonzero(
+            _is_first((((passage_N << _OFFSET_BITS) + sentences_N2[:, 0]) << _OFFSET_BITS) + sentences_N2[:, 1])
+        )
+
+
+def different_boundaries(ranked: Phrases, boundaries: Boundaries) -> Mask:
+    different_N = np.ones(len(ranked), dtype=bool)
+    part_N = ranked.part_N << _ROW_BITS
+    if boundaries != "none":
+        different_N &= _is_first(part_N + ranked.start_N)
+    if boundaries == "both":
+        different_N &= _is_first(part_N + ranked.end_N)
+    return different_N
+
+
+def _is_first(keys_N: Rows) -> Mask:
+    first_N = np.zeros(len(keys_N), dtype=bool)
+    first_N[np.unique(keys_N, return_index=True)[1]] = True
+    return first_N
+
+
+def answers_of(phrases: Phrases, confidences: Sequence[float | None], unit: Unit, texts: PassageTexts) -> list[Answer]:
+    passages_N, spans_N2 = texts.passage_keys(phrases).tolist(), texts.spans(phrases).tolist()
+    rows = zip(passages_N, spans_N2, phrases.score_N.tolist(), confidences, strict=True)
+    return [
+        _answer(texts, passage, TextSpan(*span), score, confidence, unit) for passage, span, score, confidence in rows
+    ]
+
+
+def _answer(
+    texts: PassageTexts, key: int, phrase: TextSpan, score: float, confidence: float | None, unit: Unit
+) -> Answer:
+    passage = texts.of_key(key)
+    sentence = passage.sentences_around(phrase)
+    shown = {"phrase": phrase, "sentence": sentence}.get(unit, TextSpan(0, len(passage.text)))
+    begin, document = passage.begin, passage.document
+    return Answer(
+        text=passage.text[shown.start : shown.end],
+        score=score,
+        confidence=confidence,
+        start=begin + shown.start,
+        end=begin + shown.end,
+        document=SourceDocument(document.id, document.title, document.metadata),
+        passage=passage.text,
+        sentence=passage.text[sentence.start : sentence.end],
+        phrase=PhrasePlace(passage.text[phrase.start : phrase.end], begin + phrase.start, begin + phrase.end),
+        passage_start=begin,
+        sentence_start=begin + sentence.start,
+        unit=unit,
+    )

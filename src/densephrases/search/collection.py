@@ -1,0 +1,112 @@
+"""What is searched: segments with rows in document order, their stored vectors, and which rows may be found."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Integers = NDArray[np.integer[Any]]
+Rows = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+# Shape suffixes: R rows of a segment, P its passages, D vector size, B questions, K candidates of a question,
+# H candidate rows of a batch, N phrases or whatever else is listed.
+
+
+class Store(Protocol):
+    def scores(self, rows_N: Rows, query_D: Floats) -> Floats:
+        """The inner product of each row's stored vector with the query."""
+
+
+class Candidates(Protocol):
+    @property
+    def exact(self) -> bool:
+        """Whether no row that is left out has a higher score than one that is listed."""
+
+    def search(self, queries_BD: Floats, k: int, allowed: Mask | None, effort: float) -> tuple[Floats, Rows]:
+        """Scores and rows (B, K), best first; row -1 where there are fewer."""
+
+
+class DocumentRecord(Protocol):
+    @property
+    def id(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def metadata(self) -> Mapping[str, Any]: ...
+
+
+class Segment(Protocol):
+    """Rows are the kept tokens of its passages in document order."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def documents(self) -> int: ...
+    @property
+    def begins_R(self) -> Integers:  # noqa: N802
+        """The first character of each token, counted in its passage."""
+
+    @property
+    def lengths_R(self) -> Integers: ...  # noqa: N802
+    @property
+    def reach_R(self) -> Integers:  # noqa: N802
+        """How many further rows a phrase that begins here may include; it never crosses a passage."""
+
+    @property
+    def longest_reach(self) -> int: ...
+    @property
+    def passage_rows(self) -> Integers:
+        """The first row of each passage, and the number of rows."""
+
+    @property
+    def passage_document_P(self) -> Integers: ...  # noqa: N802
+    @property
+    def passage_begin_P(self) -> Integers:  # noqa: N802
+        """The first character of each passage, counted in its document."""
+
+    @property
+    def store(self) -> Store: ...
+    @property
+    def candidates(self) -> Candidates: ...
+    def passage_text(self, number: int) -> str: ...
+    def document(self, number: int) -> DocumentRecord: ...
+
+
+class Index(Protocol):
+    @property
+    def segments(self) -> Sequence[Segment]: ...
+    @property
+    def deleted(self) -> Sequence[Mask | None]:
+        """For each segment which of its documents are deleted; None if none is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A segment and those of its rows, passages and documents that a search may find."""
+
+    segment: Segment
+    allowed_R: Mask | None
+    rows: int
+    passages: int
+    documents: int
+
+    @classmethod
+    def of(cls, segment: Segment, allowed_documents: Mask | None) -> "Part":
+        """The rows of the allowed documents; None allows all."""
+        rows_P = np.diff(segment.passage_rows)
+        found_P = rows_P > 0
+        if allowed_documents is not None:
+            found_P &= allowed_documents[segment.passage_document_P]
+        documents = len(np.unique(segment.passage_document_P[found_P]))
+        rows, passages = int(rows_P[found_P].sum()), int(found_P.sum())
+        allowed_R = None if rows == segment.rows else np.repeat(found_P, rows_P)
+        return cls(segment, allowed_R, rows, passages, documents)
+
+    def listed_rows(self) -> Rows:
+        if self.allowed_R is None:
+            return np.arange(self.segment.rows)
+        return np.flatnonzero(self.allowed_R)

@@ -1,0 +1,140 @@
+"""The pair search over a whole collection.
+
+The ranked list of a question holds all phrases of all parts by score; equals by part, first row and last row. A
+phrase that neither begins at one of the m best starts nor ends at one of the m best ends scores at most as much as
+the weakest of those starts and the weakest of those ends together. What scores more is therefore the exact head of
+the list, as long as the m best are exact and length only lowers scores.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from densephrases.search.collection import Floats, Part, Rows
+from densephrases.search.nominees import Nominees, Source
+from densephrases.search.timings import Timings
+from densephrases.search.windows import Queries, Window, scored_window
+
+# The first number m of candidate starts and ends. The window scan reads some 20 rows for each, and several of the
+# best phrases usually lie around one candidate: more cost time, fewer a second round.
+FEWEST_CANDIDATES = 50
+CANDIDATES_A_RESULT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """Rows `start` to `end`, both inclusive, of a part of the collection, with their scores for one question."""
+
+    part_N: Rows
+    start_N: Rows
+    end_N: Rows
+    score_N: Floats
+
+    def __len__(self) -> int:
+        return len(self.score_N)
+
+    def take(self, chosen: Rows | slice) -> "Phrases":
+        return Phrases(self.part_N[chosen], self.start_N[chosen], self.end_N[chosen], self.score_N[chosen])
+
+    def above(self, bound: float) -> "Phrases":
+        return self if bound == -np.inf else self.take(np.flatnonzero(self.score_N > bound))
+
+    def best(self, count: int) -> "Phrases":
+        """The head of the ranked list: at least `count` phrases, unless there are fewer."""
+        chosen = self
+        if count < len(self):
+            least = np.partition(self.score_N, len(self) - count)[len(self) - count]
+            chosen = self.take(np.flatnonzero(self.score_N >= least))
+        return chosen.take(np.lexsort((chosen.end_N, chosen.start_N, chosen.part_N, -chosen.score_N)))
+
+
+Choose = Callable[[Phrases], Phrases]
+"""From some phrases, in any order, the distinct results in theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairSearch:
+    """Finds the `wanted` best distinct results of every question.
+
+    Attributes:
+        parts: The collection.
+        wanted: Fewer are found only if the collection has fewer.
+        choose: Says which phrases of a ranked list are distinct results.
+        exact: The results are the first of the whole ranked list; else of what the candidates led to.
+        effort: Given to the candidate index.
+        length_penalty: Taken off a phrase's score for each character.
+        fewest: Candidate starts and ends to begin with.
+    """
+
+    parts: Sequence[Part]
+    wanted: int
+    choose: Choose
+    exact: bool
+    effort: float
+    length_penalty: float
+    fewest: int = FEWEST_CANDIDATES
+    timings: Timings = field(default_factory=Timings)
+
+    def __call__(self, queries: Queries) -> list[Phrases]:
+        results: list[Phrases] = [NOTHING] * len(queries)
+        pending = np.arange(len(queries) if self.parts else 0)
+        depth = max(self.fewest, CANDIDATES_A_RESULT * self.wanted)
+        source = Source(self.effort, scan_inexact=self.exact)
+        while len(pending):
+            nominees = self._nominees(queries.take(pending), depth, source)
+            exhausted = depth >= self._rows
+            heads = self._heads(queries.take(pending), nominees, exhausted)
+            for question, head in zip(pending.tolist(), heads, strict=True):
+                results[question] = self.choose(head)
+            missing = np.array([not exhausted and len(results[question]) < self.wanted for question in pending])
+            source = source.next() if (missing & nominees.short_B).any() else source
+            pending, depth = pending[missing], 2 * depth
+        return results
+
+    @property
+    def _rows(self) -> int:
+        return sum(part.rows for part in self.parts)
+
+    def _nominees(self, queries: Queries, depth: int, source: Source) -> Nominees:
+        with self.timings.measured("candidates"):
+            if depth >= self._rows:
+                return Nominees.everything(self.parts, len(queries))
+            return Nominees.best(self.parts, queries, depth, source)
+
+    def _heads(self, queries: Queries, nominees: Nominees, exhausted: bool) -> list[Phrases]:
+        """What may be trusted of the phrases around the nominees."""
+        with self.timings.measured("window"):
+            windows = [
+                scored_window(part.segment, queries, starts, ends, self.length_penalty)
+                for part, (starts, ends) in zip(self.parts, nominees.hits, strict=True)
+            ]
+        bounds_B = np.full(len(queries), -np.inf)
+        if self.exact and not exhausted:
+            bounds_B = _weakest([w.weakest_start_B for w in windows]) + _weakest([w.weakest_end_B for w in windows])
+            bounds_B[nominees.short_B] = np.inf
+        found = by_question(windows, len(queries))
+        return [phrases.above(bound) for phrases, bound in zip(found, bounds_B.tolist(), strict=True)]
+
+
+def _weakest(scores: Sequence[Floats]) -> Floats:
+    return np.asarray(np.minimum.reduce(scores))
+
+
+def by_question(windows: Sequence[Window], questions: int) -> list[Phrases]:
+    """The phrases of all parts, sorted by question only."""
+    question_N = np.concatenate([w.spans.question_N for w in windows])
+    order = np.argsort(question_N, kind="stable")
+    phrases = Phrases(
+        np.repeat(np.arange(len(windows)), [len(w.score_N) for w in windows])[order],
+        np.concatenate([w.spans.start_N for w in windows])[order],
+        np.concatenate([w.spans.end_N for w in windows])[order],
+        np.concatenate([w.score_N for w in windows])[order],
+    )
+    edges = np.searchsorted(question_N[order], np.arange(questions + 1)).tolist()
+    return [phrases.take(slice(*edge)) for edge in pairwise(edges)]
+
+
+_NO_ROWS = np.zeros(0, dtype=np.int64)
+NOTHING = Phrases(_NO_ROWS, _NO_ROWS, _NO_ROWS, np.zeros(0, dtype=np.float32))

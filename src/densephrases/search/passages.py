@@ -1,0 +1,103 @@
+"""The passages around found phrases, read when they are needed and once a search."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from densephrases.search.collection import DocumentRecord, Part, Rows, Segment
+from densephrases.search.pairs import Phrases
+from densephrases.text.sentences import TextSpan, sentence_spans
+
+_PASSAGE_BITS = 40
+
+# Shape suffixes: N phrases, S sentences of a passage.
+
+
+@dataclass(frozen=True)
+class FoundPassage:
+    """A passage, the document it is from, and where it begins in that document's text."""
+
+    text: str
+    begin: int
+    document: DocumentRecord
+
+    @cached_property
+    def _sentences_S2(self) -> Rows:  # noqa: N802
+        return np.array([(s.start, s.end) for s in sentence_spans(self.text)], dtype=np.int64).reshape(-1, 2)
+
+    def sentences_around(self, phrase: TextSpan) -> TextSpan:
+        ((start, end),) = self.all_sentences_around(np.array([[phrase.start, phrase.end]])).tolist()
+        return TextSpan(start, end)
+
+    def all_sentences_around(self, spans_N2: Rows) -> Rows:
+        """For each span what `sentences_around` gives."""
+        start_N, end_N = spans_N2[:, 0], np.maximum(spans_N2[:, 1], spans_N2[:, 0] + 1)
+        first_N = np.searchsorted(self._sentences_S2[:, 1], start_N, side="right")
+        last_N = np.searchsorted(self._sentences_S2[:, 0], end_N, side="left") - 1
+        touched_N = first_N <= last_N
+        around_N2 = spans_N2.copy()
+        around_N2[touched_N, 0] = self._sentences_S2[first_N[touched_N], 0]
+        around_N2[touched_N, 1] = self._sentences_S2[last_N[touched_N], 1]
+        return around_N2
+
+
+@dataclass(frozen=True, slots=True)
+class PassageTexts:
+    """Passages by key: a number that belongs to one passage of one part."""
+
+    parts: Sequence[Part]
+    _known: dict[int, FoundPassage] = field(default_factory=dict)
+
+    def of_key(self, key: int) -> FoundPassage:
+        if key not in self._known:
+            segment, number = self.parts[key >> _PASSAGE_BITS].segment, key & ((1 << _PASSAGE_BITS) - 1)
+            document = segment.document(int(segment.passage_document_P[number]))
+            self._known[key] = FoundPassage(
+                segment.passage_text(number), int(segment.passage_begin_P[number]), document
+            )
+        return self._known[key]
+
+    def passage_keys(self, phrases: Phrases) -> Rows:
+        return (phrases.part_N << _PASSAGE_BITS) + self._look_up(phrases, _passages)
+
+    def document_keys(self, phrases: Phrases) -> Rows:
+        """Numbers that belong to one document of one part."""
+        documents_N = self._look_up(phrases, _documents)
+        return (phrases.part_N << _PASSAGE_BITS) + documents_N
+
+    def spans(self, phrases: Phrases) -> Rows:
+        """The characters (N, 2) of each phrase in its passage."""
+        return np.stack([self._look_up(phrases, _begins), self._look_up(phrases, _stops)], axis=1)
+
+    def sentences(self, phrases: Phrases) -> Rows:
+        """The characters (N, 2) of the sentences around each phrase in its passage."""
+        keys, place_N = np.unique(self.passage_keys(phrases), return_inverse=True)
+        spans_N2 = self.spans(phrases)
+        for place, key in enumerate(keys.tolist()):
+            spans_N2[place_N == place] = self.of_key(key).all_sentences_around(spans_N2[place_N == place])
+        return spans_N2
+
+    def _look_up(self, phrases: Phrases, field: Callable[[Segment, Phrases], Rows]) -> Rows:
+        values_N = np.zeros(len(phrases), dtype=np.int64)
+        for part in np.unique(phrases.part_N).tolist():
+            here = np.flatnonzero(phrases.part_N == part)
+            values_N[here] = field(self.parts[part].segment, phrases.take(here))
+        return values_N
+
+
+def _passages(segment: Segment, phrases: Phrases) -> Rows:
+    return np.asarray(np.searchsorted(segment.passage_rows, phrases.start_N, side="right") - 1)
+
+
+def _documents(segment: Segment, phrases: Phrases) -> Rows:
+    return segment.passage_document_P[_passages(segment, phrases)].astype(np.int64)
+
+
+def _begins(segment: Segment, phrases: Phrases) -> Rows:
+    return segment.begins_R[phrases.start_N].astype(np.int64)
+
+
+def _stops(segment: Segment, phrases: Phrases) -> Rows:
+    return segment.begins_R[phrases.end_N].astype(np.int64) + segment.lengths_R[phrases.end_N]

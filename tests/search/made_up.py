@@ -1,0 +1,230 @@
+"""Collections in memory, made by chance, and the exhaustive search that they are compared with."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from densephrases.search.answers import Boundaries, Unit
+from densephrases.search.collection import Floats, Integers, Mask, Part, Rows
+from densephrases.text.documents import Document
+from densephrases.text.normal import normalize_answer
+from densephrases.text.sentences import sentences_around
+
+WORDS = ["The", "the", "a", "Ada", "ada.", "wrote", "Wrote!", "code.", "It", "ran?", "ß", "中文。", "1843", "(x)"]
+SIZE = 3
+
+
+@dataclass(frozen=True)
+class MemoryStore:
+    vectors_RD: Floats
+
+    def scores(self, rows_N: Rows, query_D: Floats) -> Floats:
+        return np.asarray(self.vectors_RD[rows_N] @ query_D)
+
+
+@dataclass(frozen=True)
+class MemoryCandidates:
+    """Exact unless `listed` hides rows, as an approximate index would; then lists may also come short."""
+
+    vectors_RD: Floats
+    hidden_R: Mask | None = None
+
+    @property
+    def exact(self) -> bool:
+        return self.hidden_R is None
+
+    def search(self, queries_BD: Floats, k: int, allowed: Mask | None, effort: float) -> tuple[Floats, Rows]:
+        scores_BR = queries_BD @ self.vectors_RD.T
+        for mask in (allowed, None if self.hidden_R is None else ~self.hidden_R):
+            scores_BR = scores_BR if mask is None else np.where(mask, scores_BR, -np.inf)
+        rows_BK = np.argsort(-scores_BR, axis=1, kind="stable")[:, :k]
+        scores_BK = np.take_along_axis(scores_BR, rows_BK, axis=1)
+        return scores_BK, np.where(scores_BK == -np.inf, -1, rows_BK)
+
+
+@dataclass(frozen=True)
+class MemorySegment:
+    texts: Sequence[Document]
+    passages: Sequence[str]
+    begins_R: Integers
+    lengths_R: Integers
+    reach_R: Integers
+    passage_rows: Integers
+    passage_document_P: Integers
+    passage_begin_P: Integers
+    store: MemoryStore
+    candidates: MemoryCandidates
+
+    @property
+    def rows(self) -> int:
+        return len(self.begins_R)
+
+    @property
+    def documents(self) -> int:
+        return len(self.texts)
+
+    @cached_property
+    def longest_reach(self) -> int:
+        return int(self.reach_R.max(initial=0))
+
+    def passage_text(self, number: int) -> str:
+        return self.passages[number]
+
+    def document(self, number: int) -> Document:
+        return self.texts[number]
+
+
+@dataclass(frozen=True)
+class MemoryIndex:
+    segments: Sequence[MemorySegment]
+    deleted: Sequence[Mask | None]
+
+    def parts(self) -> list[Part]:
+        pairs = zip(self.segments, self.deleted, strict=True)
+        parts = [Part.of(segment, None if deleted is None else ~deleted) for segment, deleted in pairs]
+        return [part for part in parts if part.rows]
+
+
+@dataclass
+class SegmentMaker:
+    random: np.random.Generator
+    hide: bool = False
+    texts: list[Document] = field(default_factory=list)
+    passages: list[str] = field(default_factory=list)
+    tokens: list[tuple[int, int, int]] = field(default_factory=list)
+    passage_rows: list[int] = field(default_factory=lambda: [0])
+    passage_document: list[int] = field(default_factory=list)
+    passage_begin: list[int] = field(default_factory=list)
+
+    def add(self, name: str, passage_words: Sequence[Sequence[str]], metadata: dict[str, Any]) -> None:
+        text = self.random.choice(["", "  ", "\r\n"])
+        for words in passage_words:
+            self.passage_document.append(len(self.texts))
+            self.passage_begin.append(len(text))
+            passage = " ".join(words)
+            self._add_tokens(words)
+            self.passages.append(passage)
+            text += passage + self.random.choice(["\n\n", "\r\n\t\r\n"])
+        self.texts.append(Document(name, text, f"title of {name}", metadata))
+
+    def _add_tokens(self, words: Sequence[str]) -> None:
+        begins = np.cumsum([0, *(len(word) + 1 for word in words)]).tolist()
+        kept = [i for i in range(len(words)) if self.random.random() < 0.8]
+        for place, word in enumerate(kept):
+            reach = int(self.random.integers(0, min(len(kept) - place, 6)))
+            self.tokens.append((begins[word], len(words[word]), reach))
+        self.passage_rows.append(len(self.tokens))
+
+    def made(self) -> MemorySegment:
+        begins, lengths, reach = np.array(self.tokens, dtype=np.int64).reshape(-1, 3).T
+        vectors_RD = self.random.integers(-3, 4, size=(len(self.tokens), SIZE)).astype(np.float32)
+        hidden = self.random.random(len(self.tokens)) < 0.7 if self.hide else None
+        return MemorySegment(
+            self.texts,
+            self.passages,
+            begins.astype(np.uint16),
+            lengths.astype(np.uint16),
+            reach.astype(np.uint8),
+            np.array(self.passage_rows),
+            np.array(self.passage_document, dtype=np.uint32),
+            np.array(self.passage_begin, dtype=np.uint32),
+            MemoryStore(vectors_RD),
+            MemoryCandidates(vectors_RD, hidden),
+        )
+
+
+@st.composite
+def indexes(draw: st.DrawFn, hide: bool = False) -> MemoryIndex:
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    segments: list[MemorySegment] = []
+    for number in range(draw(st.integers(0, 3))):
+        maker = SegmentMaker(random, hide)
+        for document in range(draw(st.integers(1, 4))):
+            words = [
+                random.choice(WORDS, size=draw(st.integers(0, 9))).tolist() for _ in range(draw(st.integers(0, 3)))
+            ]
+            metadata = {"lang": str(random.choice(["en", "de"])), "year": int(random.integers(1, 3))}
+            maker.add(f"{number}-{document}", words, metadata)
+        segments.append(maker.made())
+    some = [random.random(segment.documents) < 0.3 for segment in segments]
+    return MemoryIndex(segments, [mask if draw(st.booleans()) else None for mask in some])
+
+
+@dataclass(frozen=True)
+class BruteSpan:
+    """A phrase with its place, found by trying all."""
+
+    score: float
+    part: int
+    start: int
+    end: int
+
+    @property
+    def order(self) -> tuple[float, int, int, int]:
+        return -self.score, self.part, self.start, self.end
+
+
+@dataclass(frozen=True)
+class BruteForce:
+    """The exhaustive search: every span of every part, sorted, and the rules of distinct results one by one."""
+
+    parts: Sequence[Part]
+    start_D: Floats
+    end_D: Floats
+    length_penalty: float
+
+    def ranked(self) -> list[BruteSpan]:
+        return sorted(
+            (span for number in range(len(self.parts)) for span in self._spans(number)), key=lambda s: s.order
+        )
+
+    def _spans(self, number: int) -> Iterator[BruteSpan]:
+        segment: Any = self.parts[number].segment
+        for start in self.parts[number].listed_rows().tolist():
+            for end in range(start, start + int(segment.reach_R[start]) + 1):
+                score = float(
+                    segment.store.vectors_RD[start] @ self.start_D + segment.store.vectors_RD[end] @ self.end_D
+                )
+                length = self._stop(number, end) - int(segment.begins_R[start])
+                yield BruteSpan(score - self.length_penalty * length, number, start, end)
+
+    def _stop(self, number: int, row: int) -> int:
+        segment = self.parts[number].segment
+        return int(segment.begins_R[row]) + int(segment.lengths_R[row])
+
+    def passage(self, span: BruteSpan) -> int:
+        edges = self.parts[span.part].segment.passage_rows.tolist()
+        return next(p for p in range(len(edges) - 1) if edges[p] <= span.start < edges[p + 1])
+
+    def text(self, span: BruteSpan) -> tuple[str, int, int]:
+        segment = self.parts[span.part].segment
+        return (
+            segment.passage_text(self.passage(span)),
+            int(segment.begins_R[span.start]),
+            self._stop(span.part, span.end),
+        )
+
+    def key(self, span: BruteSpan, unit: Unit) -> tuple[Any, ...]:
+        passage, (text, start, end) = self.passage(span), self.text(span)
+        if unit == "document":
+            return span.part, int(self.parts[span.part].segment.passage_document_P[passage])
+        around = sentences_around(text, start, end)
+        keys = {"phrase": normalize_answer(text[start:end]), "sentence": (around.start, around.end), "passage": None}
+        return span.part, passage, keys[unit]
+
+    def distinct(self, unit: Unit, k: int, boundaries: Boundaries) -> list[BruteSpan]:
+        starts: set[tuple[int, int]] = set()
+        ends: set[tuple[int, int]] = set()
+        kept: dict[tuple[Any, ...], BruteSpan] = {}
+        for span in self.ranked():
+            start, end = (span.part, span.start), (span.part, span.end)
+            clash = (boundaries != "none" and start in starts) or (boundaries == "both" and end in ends)
+            starts.add(start)
+            ends.add(end)
+            if not (clash and unit == "phrase"):
+                kept.setdefault(self.key(span, unit), span)
+        return list(kept.values())[:k]

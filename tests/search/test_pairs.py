@@ -1,0 +1,122 @@
+"""The pair search against all spans of small collections; whole numbers keep every sum exact."""
+
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from densephrases.search.answers import Boundaries, Distinct, Unit
+from densephrases.search.collection import Part
+from densephrases.search.pairs import PairSearch, Phrases
+from densephrases.search.passages import PassageTexts
+from densephrases.search.windows import Queries
+
+from .made_up import SIZE, BruteForce, BruteSpan, MemoryIndex, SegmentMaker, indexes
+
+PENALTIES = st.sampled_from([0.0, 0.25, 1.0])
+VECTORS = st.lists(st.integers(-3, 3), min_size=SIZE, max_size=SIZE)
+UNITS = st.sampled_from(get_args(Unit))
+BOUNDARIES = st.sampled_from(get_args(Boundaries))
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> Queries:
+    count = draw(st.integers(1, 3))
+    start, end = (draw(st.lists(VECTORS, min_size=count, max_size=count)) for _ in range(2))
+    return Queries(np.array(start, dtype=np.float32), np.array(end, dtype=np.float32))
+
+
+def pair_search(
+    parts: list[Part],
+    unit: Unit = "phrase",
+    k: int = 3,
+    boundaries: Boundaries = "both",
+    exact: bool = True,
+    length_penalty: float = 0.0,
+) -> PairSearch:
+    choose = Distinct(PassageTexts(parts), unit, k, boundaries)
+    return PairSearch(parts, k, choose, exact=exact, effort=0.5, length_penalty=length_penalty, fewest=1)
+
+
+def spans(phrases: Phrases) -> list[BruteSpan]:
+    columns = (phrases.score_N, phrases.part_N, phrases.start_N, phrases.end_N)
+    return [BruteSpan(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+@given(indexes(), queries(), UNITS, st.integers(1, 12), BOUNDARIES, PENALTIES)
+def test_like_brute_force(
+    index: MemoryIndex, asked: Queries, unit: Unit, k: int, boundaries: Boundaries, length_penalty: float
+) -> None:
+    parts = index.parts()
+    found = pair_search(parts, unit, k, boundaries, length_penalty=length_penalty)(asked)
+    for question, phrases in enumerate(found):
+        brute = BruteForce(parts, asked.start_BD[question], asked.end_BD[question], length_penalty)
+        assert spans(phrases) == brute.distinct(unit, k, boundaries)
+
+
+@given(indexes(hide=True), queries(), UNITS, st.integers(1, 12))
+def test_exact_without_exact_candidates(index: MemoryIndex, asked: Queries, unit: Unit, k: int) -> None:
+    parts = index.parts()
+    for question, phrases in enumerate(pair_search(parts, unit, k)(asked)):
+        brute = BruteForce(parts, asked.start_BD[question], asked.end_BD[question], 0.0)
+        assert spans(phrases) == brute.distinct(unit, k, "both")
+
+
+@given(indexes(hide=True), queries(), UNITS, st.integers(1, 12), PENALTIES)
+def test_as_many_as_there_are_whatever_the_candidates_hide(
+    index: MemoryIndex, asked: Queries, unit: Unit, k: int, length_penalty: float
+) -> None:
+    parts = index.parts()
+    found = pair_search(parts, unit, k, exact=False, length_penalty=length_penalty)(asked)
+    for question, phrases in enumerate(found):
+        brute = BruteForce(parts, asked.start_BD[question], asked.end_BD[question], length_penalty)
+        assert len(phrases) >= len(brute.distinct(unit, k, "both"))
+        everything = set(brute.ranked())
+        kept = spans(phrases)
+        assert everything.issuperset(kept)
+        assert len({brute.key(span, unit) for span in kept}) == len(kept)
+        assert kept == sorted(kept, key=lambda span: span.order)
+
+
+@given(indexes(), queries(), UNITS)
+def test_batch_like_one_by_one(index: MemoryIndex, asked: Queries, unit: Unit) -> None:
+    search = pair_search(index.parts(), unit)
+    together = [spans(phrases) for phrases in search(asked)]
+    alone = [spans(search(asked.take(np.array([question])))[0]) for question in range(len(asked))]
+    assert together == alone
+
+
+def test_length_lowers_the_score() -> None:
+    maker = SegmentMaker(np.random.default_rng(0))
+    maker.add("d", [["one", "two", "three"]] * 30, {})
+    parts = MemoryIndex([maker.made()], [None]).parts()
+    asked = Queries(np.zeros((1, SIZE), np.float32), np.zeros((1, SIZE), np.float32))
+    (phrases,) = pair_search(parts, k=1, length_penalty=0.5)(asked)
+    assert phrases.score_N.tolist() == [-1.5]
+
+
+def test_deepens_only_as_far_as_needed() -> None:
+    maker = SegmentMaker(np.random.default_rng(0))
+    maker.add("d", [["one", "two", "three", "four", "five"]] * 40, {})
+    segment = maker.made()
+    asked = Queries(np.ones((1, SIZE), np.float32), np.ones((1, SIZE), np.float32))
+    rounds: list[int] = []
+
+    class Counted(Distinct):
+        def __call__(self, phrases: Phrases) -> Phrases:
+            rounds.append(len(phrases))
+            return super().__call__(phrases)
+
+    parts = MemoryIndex([segment], [None]).parts()
+    choose = Counted(PassageTexts(parts), "phrase", 1)
+    PairSearch(parts, 1, choose, exact=False, effort=0.5, length_penalty=0.0, fewest=4)(asked)
+    assert len(rounds) == 1
+    assert rounds[0] < sum(segment.reach_R.tolist()) + segment.rows
+
+
+@pytest.mark.parametrize("unit", get_args(Unit))
+def test_nothing_to_search(unit: Unit) -> None:
+    asked = Queries(np.ones((2, SIZE), np.float32), np.ones((2, SIZE), np.float32))
+    assert [len(phrases) for phrases in pair_search([], unit)(asked)] == [0, 0]
