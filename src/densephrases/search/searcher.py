@@ -1,0 +1,188 @@
+"""Questions to answers: the library's search call."""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import get_args, overload
+
+from densephrases.errors import ConfigError, DataError
+from densephrases.model.encoder import Encoder
+from densephrases.search.answers import Answer, Boundaries, Distinct, Unit, answers_of
+from densephrases.search.collection import Index, Part
+from densephrases.search.confidence import RIVALS, Calibration
+from densephrases.search.filters import Filter, Where
+from densephrases.search.pairs import PairSearch, Phrases
+from densephrases.search.passages import PassageTexts
+from densephrases.search.timings import Timings
+from densephrases.search.windows import Queries
+
+QUESTIONS_AT_ONCE = 64  # a few thousand phrases are looked at for each, so that a batch takes some 50 MB
+_FILTERS_KEPT = 8  # whose row marks, one byte a row, stay in memory for the next search
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked beside the questions."""
+
+    k: int
+    unit: Unit
+    min_confidence: float
+    effort: float
+    exact: bool | None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+            raise ConfigError(f"k={self.k!r} is no number of results; expected a whole number of at least 1.")
+        if self.unit not in get_args(Unit):
+            raise ConfigError(f"unit={self.unit!r} is unknown; expected one of {', '.join(get_args(Unit))}.")
+        for name in ("min_confidence", "effort"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise ConfigError(f"{name}={value!r} is out of range; expected a number from 0 to 1.")
+
+
+class Searcher:
+    """Answers questions from an index as it was when the searcher was made."""
+
+    def __init__(
+        self,
+        index: Index,
+        encoder: Encoder,
+        calibration: Calibration | None = None,
+        boundaries: Boundaries = "both",
+    ) -> None:
+        if encoder.config.split:
+            raise ConfigError("The model has split=True, whose scores are no sums of two; search with another model.")
+        self._segments = list(zip(index.segments, index.deleted, strict=True))
+        self._encoder = encoder
+        self._calibration = calibration
+        self._boundaries = boundaries
+        self._parts: OrderedDict[Filter, list[Part]] = OrderedDict()
+
+    @overload
+    def search(  # type: ignore[overload-overlap]  # a text is a sequence of texts
+        self,
+        questions: str,
+        k: int = ...,
+        unit: Unit = ...,
+        where: Where | None = ...,
+        documents: Iterable[str] | None = ...,
+        min_confidence: float = ...,
+        effort: float = ...,
+        exact: bool | None = ...,
+        timings: Timings | None = ...,
+    ) -> list[Answer]: ...
+
+    @overload
+    def search(
+        self,
+        questions: Sequence[str],
+        k: int = ...,
+        unit: Unit = ...,
+        where: Where | None = ...,
+        documents: Iterable[str] | None = ...,
+        min_confidence: float = ...,
+        effort: float = ...,
+        exact: bool | None = ...,
+        timings: Timings | None = ...,
+    ) -> list[list[Answer]]: ...
+
+    def search(
+        self,
+        questions: str | Sequence[str],
+        k: int = 10,
+        unit: Unit = "phrase",
+        where: Where | None = None,
+        documents: Iterable[str] | None = None,
+        min_confidence: float = 0.0,
+        effort: float = 0.5,
+        exact: bool | None = None,
+        timings: Timings | None = None,
+    ) -> list[Answer] | list[list[Answer]]:
+        """The k best different answers to each question, best first; fewer only if the collection has fewer.
+
+        Args:
+            questions: One question, or several to be answered in one go.
+            k: How many answers each question gets.
+            unit: What counts as one answer.
+            where: Metadata keys and the value, or the values, they may have.
+            documents: Ids of the documents to search; None searches all.
+            min_confidence: Answers with less confidence are left out.
+            effort: From 0, fast, to 1, thorough; without effect where the candidate index is exact.
+            exact: Whether the answers must be the best of the whole collection. None: if that needs no scan of it.
+            timings: Is told where the time went.
+        """
+        request = Request(k, unit, min_confidence, effort, exact)
+        self._check_calibration(request)
+        several = [questions] if isinstance(questions, str) else _checked(questions)
+        _refuse_empty(several)
+        timings = timings or Timings()
+        with timings.measured("total"):
+            parts = self._parts_for(Filter.of(where, documents))
+            answers = [
+                found
+                for first in range(0, len(several), QUESTIONS_AT_ONCE)
+                for found in self._batch(several[first : first + QUESTIONS_AT_ONCE], parts, request, timings)
+            ]
+        return answers[0] if isinstance(questions, str) else answers
+
+    def _check_calibration(self, request: Request) -> None:
+        if request.min_confidence > 0 and self._calibration is None:
+            raise ConfigError(
+                f"min_confidence={request.min_confidence} needs a model with a calibration, which this one lacks; "
+                "leave it at 0 or use another model."
+            )
+
+    def _parts_for(self, wanted: Filter) -> list[Part]:
+        if wanted not in self._parts:
+            parts = [Part.of(segment, wanted.allowed(segment, deleted)) for segment, deleted in self._segments]
+            self._parts[wanted] = [part for part in parts if part.rows]
+            if len(self._parts) > _FILTERS_KEPT:
+                self._parts.popitem(last=False)
+        self._parts.move_to_end(wanted)
+        return self._parts[wanted]
+
+    def _batch(
+        self, questions: Sequence[str], parts: list[Part], request: Request, timings: Timings
+    ) -> list[list[Answer]]:
+        with timings.measured("encode"):
+            vectors = self._encoder.encode_questions(questions)
+        texts = PassageTexts(parts)
+        wanted = self._wanted(parts, request)
+        search = PairSearch(
+            parts,
+            wanted,
+            Distinct(texts, request.unit, wanted, self._boundaries),
+            exact=all(p.segment.candidates.exact for p in parts) if request.exact is None else request.exact,
+            effort=request.effort,
+            length_penalty=self._encoder.config.length_penalty,
+            timings=timings,
+        )
+        return [self._answers(found, texts, request) for found in search(Queries(vectors.start_BD, vectors.end_BD))]
+
+    def _wanted(self, parts: Sequence[Part], request: Request) -> int:
+        """Confidence compares an answer with its rivals, shown or not; more than there is need not be sought."""
+        wanted = request.k if self._calibration is None else max(request.k, RIVALS)
+        if request.unit == "passage":
+            return min(wanted, sum(part.passages for part in parts))
+        return min(wanted, sum(part.documents for part in parts)) if request.unit == "document" else wanted
+
+    def _answers(self, found: Phrases, texts: PassageTexts, request: Request) -> list[Answer]:
+        shown = found.take(slice(request.k))
+        confidences: list[float | None] = [None] * len(shown)
+        if self._calibration is not None:
+            confidences = self._calibration.probability(found.score_N).tolist()[: len(shown)]
+        answers = answers_of(shown, confidences, request.unit, texts)
+        return [a for a in answers if a.confidence is None or a.confidence >= request.min_confidence]
+
+
+def _checked(questions: Sequence[str]) -> list[str]:
+    if not isinstance(questions, Sequence):
+        raise DataError(f"questions={questions!r} is neither a question nor a list of questions.")
+    return list(questions)
+
+
+def _refuse_empty(questions: Sequence[str]) -> None:
+    for number, question in enumerate(questions, start=1):
+        if not isinstance(question, str) or not question.strip():
+            raise DataError(f"Question {number} is {question!r}; expected a text with at least one word.")
