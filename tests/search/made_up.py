@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,13 +21,13 @@ SIZE = 3
 class MemoryStore:
     vectors_RD: Floats
 
-    def scores(self, rows_N: Rows, query_D: Floats) -> Floats:
-        return np.asarray(self.vectors_RD[rows_N] @ query_D)
+    def batch_scores(self, rows_N: Rows, queries_BD: Floats) -> Floats:
+        return np.asarray(queries_BD @ self.vectors_RD[rows_N].T)
 
 
 @dataclass(frozen=True)
 class MemoryCandidates:
-    """Exact unless `listed` hides rows, as an approximate index would; then lists may also come short."""
+    """Hides some rows unless the effort is 1, as an approximate index would, and so lists too few."""
 
     vectors_RD: Floats
     hidden_R: Mask | None = None
@@ -39,7 +38,7 @@ class MemoryCandidates:
 
     def search(self, queries_BD: Floats, k: int, allowed: Mask | None, effort: float) -> tuple[Floats, Rows]:
         scores_BR = queries_BD @ self.vectors_RD.T
-        for mask in (allowed, None if self.hidden_R is None else ~self.hidden_R):
+        for mask in (allowed, None if self.hidden_R is None or effort == 1 else ~self.hidden_R):
             scores_BR = scores_BR if mask is None else np.where(mask, scores_BR, -np.inf)
         rows_BK = np.argsort(-scores_BR, axis=1, kind="stable")[:, :k]
         scores_BK = np.take_along_axis(scores_BR, rows_BK, axis=1)
@@ -54,8 +53,8 @@ class MemorySegment:
     lengths_R: Integers
     reach_R: Integers
     passage_rows: Integers
-    passage_document_P: Integers
-    passage_begin_P: Integers
+    passage_documents: Integers
+    passage_offsets: Integers
     store: MemoryStore
     candidates: MemoryCandidates
 
@@ -67,15 +66,11 @@ class MemorySegment:
     def documents(self) -> int:
         return len(self.texts)
 
-    @cached_property
-    def longest_reach(self) -> int:
-        return int(self.reach_R.max(initial=0))
+    def passage_text(self, passage: int) -> str:
+        return self.passages[passage]
 
-    def passage_text(self, number: int) -> str:
-        return self.passages[number]
-
-    def document(self, number: int) -> Document:
-        return self.texts[number]
+    def record(self, document: int) -> Document:
+        return self.texts[document]
 
 
 @dataclass(frozen=True)
@@ -211,7 +206,7 @@ class BruteForce:
     def key(self, span: BruteSpan, unit: Unit) -> tuple[Any, ...]:
         passage, (text, start, end) = self.passage(span), self.text(span)
         if unit == "document":
-            return span.part, int(self.parts[span.part].segment.passage_document_P[passage])
+            return span.part, int(self.parts[span.part].segment.passage_documents[passage])
         around = sentences_around(text, start, end)
         keys = {"phrase": normalize_answer(text[start:end]), "sentence": (around.start, around.end), "passage": None}
         return span.part, passage, keys[unit]

@@ -15,9 +15,9 @@ from densephrases.text.sentences import TextSpan
 Unit = Literal["phrase", "sentence", "passage", "document"]
 Boundaries = Literal["both", "start", "none"]
 
-# How many phrases of the ranked list are looked at first for each result: around a good phrase stand dozens that
-# differ from it by a word. If they do not suffice, more are.
-PHRASES_A_RESULT = 24
+# How many phrases of the ranked list are looked at first for each result, and how many times as many whenever they do
+# not suffice: around a good phrase stand others that differ from it by a word.
+PHRASES_A_RESULT = 6
 MORE = 4
 
 _ROW_BITS = 40  # a part has fewer rows than this can count, and there are fewer than 2 ** 23 parts

@@ -17,17 +17,17 @@ Mask = NDArray[np.bool_]
 
 
 class Store(Protocol):
-    def scores(self, rows_N: Rows, query_D: Floats) -> Floats:
-        """The inner product of each row's stored vector with the query."""
+    def batch_scores(self, rows_N: Rows, queries_BD: Floats) -> Floats:
+        """The inner products (B, N) of the rows' stored vectors with the queries."""
 
 
 class Candidates(Protocol):
     @property
     def exact(self) -> bool:
-        """Whether no row that is left out has a higher score than one that is listed."""
+        """Whether no row that is left out has a higher score than one that is listed, whatever the effort."""
 
     def search(self, queries_BD: Floats, k: int, allowed: Mask | None, effort: float) -> tuple[Floats, Rows]:
-        """Scores and rows (B, K), best first; row -1 where there are fewer."""
+        """Scores and rows (B, K), best first; row -1 where there are fewer. The effort 1 is exact."""
 
 
 class DocumentRecord(Protocol):
@@ -57,23 +57,21 @@ class Segment(Protocol):
         """How many further rows a phrase that begins here may include; it never crosses a passage."""
 
     @property
-    def longest_reach(self) -> int: ...
-    @property
     def passage_rows(self) -> Integers:
         """The first row of each passage, and the number of rows."""
 
     @property
-    def passage_document_P(self) -> Integers: ...  # noqa: N802
+    def passage_documents(self) -> Integers: ...
     @property
-    def passage_begin_P(self) -> Integers:  # noqa: N802
+    def passage_offsets(self) -> Integers:
         """The first character of each passage, counted in its document."""
 
     @property
     def store(self) -> Store: ...
     @property
     def candidates(self) -> Candidates: ...
-    def passage_text(self, number: int) -> str: ...
-    def document(self, number: int) -> DocumentRecord: ...
+    def passage_text(self, passage: int) -> str: ...
+    def record(self, document: int) -> DocumentRecord: ...
 
 
 class Index(Protocol):
@@ -90,6 +88,7 @@ class Part:
 
     segment: Segment
     allowed_R: Mask | None
+    longest_reach: int
     rows: int
     passages: int
     documents: int
@@ -100,11 +99,11 @@ class Part:
         rows_P = np.diff(segment.passage_rows)
         found_P = rows_P > 0
         if allowed_documents is not None:
-            found_P &= allowed_documents[segment.passage_document_P]
-        documents = len(np.unique(segment.passage_document_P[found_P]))
+            found_P &= allowed_documents[segment.passage_documents]
+        documents = len(np.unique(segment.passage_documents[found_P]))
         rows, passages = int(rows_P[found_P].sum()), int(found_P.sum())
         allowed_R = None if rows == segment.rows else np.repeat(found_P, rows_P)
-        return cls(segment, allowed_R, rows, passages, documents)
+        return cls(segment, allowed_R, int(segment.reach_R.max(initial=0)), rows, passages, documents)
 
     def listed_rows(self) -> Rows:
         if self.allowed_R is None:

@@ -36,7 +36,7 @@ class Filter:
         """Which documents of a segment may be found; None if all may."""
         if not self.where and self.documents is None:
             return None if deleted is None or not deleted.any() else ~deleted
-        matches = (self.matches(segment.document(number)) for number in range(segment.documents))
+        matches = (self.matches(segment.record(number)) for number in range(segment.documents))
         allowed = np.fromiter(matches, dtype=bool, count=segment.documents)
         return allowed if deleted is None else allowed & ~deleted
 

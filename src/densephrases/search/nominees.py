@@ -8,34 +8,7 @@ import numpy as np
 from densephrases.search.collection import Floats, Mask, Part, Rows
 from densephrases.search.windows import Hits, Queries
 
-# A scan scores this many rows at a time: 12 MB of stored vectors at 384 dimensions as numbers of 8 bits.
-SCANNED_ROWS = 1 << 15
-
 # Shape suffixes: B questions, D vector size, K candidates of a question, N rows.
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """How candidate rows are found.
-
-    Attributes:
-        effort: Given to the candidate index.
-        scan: Score every allowed row from the store instead.
-        scan_inexact: The same for those parts only whose candidate index is not exact.
-    """
-
-    effort: float
-    scan: bool = False
-    scan_inexact: bool = False
-
-    def next(self) -> "Source":
-        """What to try when the candidate index lists fewer rows than there are."""
-        return Source(1.0, scan=self.effort == 1.0, scan_inexact=self.scan_inexact)
-
-    def search(self, part: Part, queries_BD: Floats, count: int) -> tuple[Floats, Rows]:
-        if self.scan or (self.scan_inexact and not part.segment.candidates.exact):
-            return scan(part, queries_BD, count)
-        return part.segment.candidates.search(queries_BD, count, part.allowed_R, self.effort)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +24,9 @@ class Nominees:
         return cls(hits, np.zeros(questions, dtype=bool))
 
     @classmethod
-    def best(cls, parts: Sequence[Part], queries: Queries, count: int, source: Source) -> "Nominees":
+    def best(cls, parts: Sequence[Part], queries: Queries, count: int, effort: float) -> "Nominees":
         both_BD = np.concatenate([queries.start_BD, queries.end_BD])
-        found = [source.search(part, both_BD, min(count, part.rows)) for part in parts]
+        found = [p.segment.candidates.search(both_BD, min(count, p.rows), p.allowed_R, effort) for p in parts]
         rows_BK = np.concatenate([rows for _, rows in found], axis=1)
         scores_BK = np.where(rows_BK < 0, -np.inf, np.concatenate([scores for scores, _ in found], axis=1))
         part_K = np.repeat(np.arange(len(parts)), [rows.shape[1] for _, rows in found])
@@ -64,20 +37,6 @@ class Nominees:
         )
         full_B = chosen_BK.sum(axis=1) == count
         return cls(list(zip(starts, ends, strict=True)), ~(full_B[: len(queries)] & full_B[len(queries) :]))
-
-
-def scan(part: Part, queries_BD: Floats, count: int) -> tuple[Floats, Rows]:
-    """The best rows by their stored vectors."""
-    rows_N = part.listed_rows()
-    blocks = np.array_split(rows_N, max(1, len(rows_N) // SCANNED_ROWS))
-    scores, rows = [], []
-    for query_D in queries_BD:
-        scores_N = np.concatenate([part.segment.store.scores(block, query_D) for block in blocks])
-        best_K = np.flatnonzero(_among_best(scores_N[None], count)[0])
-        best_K = best_K[np.argsort(-scores_N[best_K], kind="stable")]
-        scores.append(scores_N[best_K])
-        rows.append(rows_N[best_K])
-    return np.stack(scores), np.stack(rows)
 
 
 def _among_best(scores_BK: Floats, count: int) -> Mask:

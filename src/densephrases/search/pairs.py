@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from densephrases.search.collection import Floats, Part, Rows
-from densephrases.search.nominees import Nominees, Source
+from densephrases.search.nominees import Nominees
 from densephrases.search.timings import Timings
 from densephrases.search.windows import Queries, Window, scored_window
 
@@ -81,15 +81,15 @@ class PairSearch:
         results: list[Phrases] = [NOTHING] * len(queries)
         pending = np.arange(len(queries) if self.parts else 0)
         depth = max(self.fewest, CANDIDATES_A_RESULT * self.wanted)
-        source = Source(self.effort, scan_inexact=self.exact)
+        effort = 1.0 if self.exact else self.effort
         while len(pending):
-            nominees = self._nominees(queries.take(pending), depth, source)
+            nominees = self._nominees(queries.take(pending), depth, effort)
             exhausted = depth >= self._rows
             heads = self._heads(queries.take(pending), nominees, exhausted)
             for question, head in zip(pending.tolist(), heads, strict=True):
                 results[question] = self.choose(head)
             missing = np.array([not exhausted and len(results[question]) < self.wanted for question in pending])
-            source = source.next() if (missing & nominees.short_B).any() else source
+            effort = 1.0 if (missing & nominees.short_B).any() else effort
             pending, depth = pending[missing], 2 * depth
         return results
 
@@ -97,23 +97,22 @@ class PairSearch:
     def _rows(self) -> int:
         return sum(part.rows for part in self.parts)
 
-    def _nominees(self, queries: Queries, depth: int, source: Source) -> Nominees:
+    def _nominees(self, queries: Queries, depth: int, effort: float) -> Nominees:
         with self.timings.measured("candidates"):
             if depth >= self._rows:
                 return Nominees.everything(self.parts, len(queries))
-            return Nominees.best(self.parts, queries, depth, source)
+            return Nominees.best(self.parts, queries, depth, effort)
 
     def _heads(self, queries: Queries, nominees: Nominees, exhausted: bool) -> list[Phrases]:
         """What may be trusted of the phrases around the nominees."""
         with self.timings.measured("window"):
             windows = [
-                scored_window(part.segment, queries, starts, ends, self.length_penalty)
+                scored_window(part, queries, starts, ends, self.length_penalty)
                 for part, (starts, ends) in zip(self.parts, nominees.hits, strict=True)
             ]
         bounds_B = np.full(len(queries), -np.inf)
         if self.exact and not exhausted:
             bounds_B = _weakest([w.weakest_start_B for w in windows]) + _weakest([w.weakest_end_B for w in windows])
-            bounds_B[nominees.short_B] = np.inf
         found = by_question(windows, len(queries))
         return [phrases.above(bound) for phrases, bound in zip(found, bounds_B.tolist(), strict=True)]
 
@@ -124,12 +123,12 @@ def _weakest(scores: Sequence[Floats]) -> Floats:
 
 def by_question(windows: Sequence[Window], questions: int) -> list[Phrases]:
     """The phrases of all parts, sorted by question only."""
-    question_N = np.concatenate([w.spans.question_N for w in windows])
+    question_N = np.concatenate([w.question_N for w in windows])
     order = np.argsort(question_N, kind="stable")
     phrases = Phrases(
         np.repeat(np.arange(len(windows)), [len(w.score_N) for w in windows])[order],
-        np.concatenate([w.spans.start_N for w in windows])[order],
-        np.concatenate([w.spans.end_N for w in windows])[order],
+        np.concatenate([w.start_N for w in windows])[order],
+        np.concatenate([w.end_N for w in windows])[order],
         np.concatenate([w.score_N for w in windows])[order],
     )
     edges = np.searchsorted(question_N[order], np.arange(questions + 1)).tolist()

@@ -53,9 +53,9 @@ class PassageTexts:
     def of_key(self, key: int) -> FoundPassage:
         if key not in self._known:
             segment, number = self.parts[key >> _PASSAGE_BITS].segment, key & ((1 << _PASSAGE_BITS) - 1)
-            document = segment.document(int(segment.passage_document_P[number]))
+            document = segment.record(int(segment.passage_documents[number]))
             self._known[key] = FoundPassage(
-                segment.passage_text(number), int(segment.passage_begin_P[number]), document
+                segment.passage_text(number), int(segment.passage_offsets[number]), document
             )
         return self._known[key]
 
@@ -92,7 +92,7 @@ def _passages(segment: Segment, phrases: Phrases) -> Rows:
 
 
 def _documents(segment: Segment, phrases: Phrases) -> Rows:
-    return segment.passage_document_P[_passages(segment, phrases)].astype(np.int64)
+    return segment.passage_documents[_passages(segment, phrases)].astype(np.int64)
 
 
 def _begins(segment: Segment, phrases: Phrases) -> Rows:

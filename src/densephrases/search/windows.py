@@ -5,9 +5,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from densephrases.search.collection import Floats, Mask, Rows, Segment
+from densephrases.search.collection import Floats, Mask, Part, Rows, Segment
 
-# Shape suffixes: B questions, D vector size, H candidate rows of all questions, N phrases of all questions.
+# Shape suffixes, all but B and D over all questions: B questions, D vector size, H candidate rows, N phrases,
+# K different rows of the phrases of a question.
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,59 +42,61 @@ class Hits:
 
 
 @dataclass(frozen=True, slots=True)
-class Spans:
-    """Rows `start` to `end`, both inclusive, as a possible answer to a question."""
+class Window:
+    """Phrases, rows `start` to `end` both inclusive, with their scores.
+
+    `weakest_start_B` and `weakest_end_B` are the lowest scores of a question's candidates, inf where it has none.
+    """
 
     question_N: Rows
     start_N: Rows
     end_N: Rows
-
-    def join(self, other: "Spans") -> "Spans":
-        return Spans(
-            np.concatenate([self.question_N, other.question_N]),
-            np.concatenate([self.start_N, other.start_N]),
-            np.concatenate([self.end_N, other.end_N]),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """Scored spans, and for each question the score of its weakest candidate start and end."""
-
-    spans: Spans
     score_N: Floats
     weakest_start_B: Floats
     weakest_end_B: Floats
 
 
-def scored_window(segment: Segment, queries: Queries, starts: Hits, ends: Hits, length_penalty: float) -> Window:
+def scored_window(part: Part, queries: Queries, starts: Hits, ends: Hits, length_penalty: float) -> Window:
     """Every phrase that begins at one of `starts` or ends at one of `ends`, once."""
-    spans = _spans_from(segment, starts).join(_spans_to(segment, ends, starts))
-    start_N, start_H = _read(segment, queries.start_BD, spans.question_N, spans.start_N, starts)
-    end_N, end_H = _read(segment, queries.end_BD, spans.question_N, spans.end_N, ends)
-    stops_N = segment.begins_R[spans.end_N].astype(np.int64) + segment.lengths_R[spans.end_N]
-    penalty_N = np.float32(length_penalty) * (stops_N - segment.begins_R[spans.start_N]).astype(np.float32)
+    segment = part.segment
+    start_of, end_N = _ends_of(segment, starts)
+    end_of, start_N = _starts_of(part, ends, starts)
+    # A phrase may be a single row, so these are all rows of all phrases, the candidates among them.
+    keys = [_keys(segment, starts.question_H[start_of], end_N), _keys(segment, ends.question_H[end_of], start_N)]
+    distinct, places = np.unique(np.concatenate(keys), return_inverse=True)
+    scores_2K = _scores(segment, queries, distinct)
+    starts_at, ends_at = (np.searchsorted(distinct, _keys(segment, h.question_H, h.row_H)) for h in (starts, ends))
+    start_at = np.concatenate([starts_at[start_of], places[len(end_N) :]])
+    end_at = np.concatenate([places[: len(end_N)], ends_at[end_of]])
+    question_K, row_K = np.divmod(distinct, max(segment.rows, 1))
+    begin_K = segment.begins_R[row_K].astype(np.float32)
+    stop_K = begin_K + segment.lengths_R[row_K]
     return Window(
-        spans,
-        start_N + end_N - penalty_N,
-        _least(start_H, starts.question_H, len(queries)),
-        _least(end_H, ends.question_H, len(queries)),
+        question_K[start_at],
+        row_K[start_at],
+        row_K[end_at],
+        scores_2K[0, start_at]
+        + scores_2K[1, end_at]
+        - np.float32(length_penalty) * (stop_K[end_at] - begin_K[start_at]),
+        _least(scores_2K[0, starts_at], starts.question_H, len(queries)),
+        _least(scores_2K[1, ends_at], ends.question_H, len(queries)),
     )
 
 
-def _spans_from(segment: Segment, starts: Hits) -> Spans:
-    owner_N, end_N = _ranges(starts.row_H, segment.reach_R[starts.row_H].astype(np.int64) + 1)
-    return Spans(starts.question_H[owner_N], starts.row_H[owner_N], end_N)
+def _ends_of(segment: Segment, starts: Hits) -> tuple[Rows, Rows]:
+    return _ranges(starts.row_H, segment.reach_R[starts.row_H].astype(np.int64) + 1)
 
 
-def _spans_to(segment: Segment, ends: Hits, starts: Hits) -> Spans:
-    """Without the spans from `starts`, of which all ends are known already."""
-    first_H = np.maximum(ends.row_H - segment.longest_reach, 0)
+def _starts_of(part: Part, ends: Hits, starts: Hits) -> tuple[Rows, Rows]:
+    """Without those among `starts`, of which all ends are known already."""
+    segment = part.segment
+    first_H = np.maximum(ends.row_H - part.longest_reach, 0)
     owner_N, start_N = _ranges(first_H, ends.row_H - first_H + 1)
-    question_N, end_N = ends.question_H[owner_N], ends.row_H[owner_N]
-    new_N = start_N + segment.reach_R[start_N] >= end_N
-    new_N &= ~_contains(_keys(segment, starts.question_H, starts.row_H), _keys(segment, question_N, start_N))
-    return Spans(question_N[new_N], start_N[new_N], end_N[new_N])
+    new_N = start_N + segment.reach_R[start_N] >= ends.row_H[owner_N]
+    owner_N, start_N = owner_N[new_N], start_N[new_N]
+    known = _keys(segment, starts.question_H, starts.row_H)
+    new_N = ~_contains(known, _keys(segment, ends.question_H[owner_N], start_N))
+    return owner_N[new_N], start_N[new_N]
 
 
 def _ranges(first_H: Rows, count_H: Rows) -> tuple[Rows, Rows]:
@@ -114,18 +117,15 @@ def _contains(ordered_H: Rows, keys_N: Rows) -> Mask:
     return np.asarray(ordered_H[place_N] == keys_N)
 
 
-def _read(segment: Segment, queries_BD: Floats, question_N: Rows, row_N: Rows, hits: Hits) -> tuple[Floats, Floats]:
-    """The scores of the rows and of the hits; overlapping windows are read once."""
-    keys = np.concatenate([_keys(segment, question_N, row_N), _keys(segment, hits.question_H, hits.row_H)])
-    distinct, places = np.unique(keys, return_inverse=True)
-    scores = np.empty(len(distinct), dtype=np.float32)
-    edges = np.searchsorted(distinct, np.arange(len(queries_BD) + 1) * segment.rows).tolist()
+def _scores(segment: Segment, queries: Queries, keys_K: Rows) -> Floats:
+    """Start and end scores (2, K) of ordered keys: each question's rows are read once, however windows overlap."""
+    scores_2K = np.empty((2, len(keys_K)), dtype=np.float32)
+    edges = np.searchsorted(keys_K, np.arange(len(queries) + 1) * segment.rows).tolist()
     for question, (first, stop) in enumerate(pairwise(edges)):
         if stop > first:
-            rows = distinct[first:stop] - question * segment.rows
-            scores[first:stop] = segment.store.scores(rows, queries_BD[question])
-    found = scores[places]
-    return found[: len(row_N)], found[len(row_N) :]
+            both_2D = np.stack([queries.start_BD[question], queries.end_BD[question]])
+            scores_2K[:, first:stop] = segment.store.batch_scores(keys_K[first:stop] - question * segment.rows, both_2D)
+    return scores_2K
 
 
 def _least(scores_H: Floats, question_H: Rows, questions: int) -> Floats:
