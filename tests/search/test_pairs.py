@@ -1,5 +1,6 @@
 """The pair search against all spans of small collections; whole numbers keep every sum exact."""
 
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -13,7 +14,7 @@ from densephrases.search.pairs import PairSearch, Phrases
 from densephrases.search.passages import PassageTexts
 from densephrases.search.windows import Queries
 
-from .made_up import SIZE, BruteForce, BruteSpan, MemoryIndex, SegmentMaker, indexes
+from .made_up import SIZE, BruteForce, BruteSpan, MemoryCandidates, MemoryIndex, SegmentMaker, indexes
 
 PENALTIES = st.sampled_from([0.0, 0.25, 1.0])
 VECTORS = st.lists(st.integers(-3, 3), min_size=SIZE, max_size=SIZE)
@@ -97,23 +98,32 @@ def test_length_lowers_the_score() -> None:
     assert phrases.score_N.tolist() == [-1.5]
 
 
-def test_deepens_only_as_far_as_needed() -> None:
+def rounds_of_search(hidden: bool) -> tuple[list[int], int]:
+    """How many phrases each round looked at for one result, and how many there are."""
     maker = SegmentMaker(np.random.default_rng(0))
     maker.add("d", [["one", "two", "three", "four", "five"]] * 40, {})
-    segment = maker.made()
-    asked = Queries(np.ones((1, SIZE), np.float32), np.ones((1, SIZE), np.float32))
+    made = maker.made()
+    nothing = MemoryCandidates(made.store.vectors_RD, np.ones(made.rows, dtype=bool))
+    parts = MemoryIndex([replace(made, candidates=nothing) if hidden else made], [None]).parts()
     rounds: list[int] = []
 
-    class Counted(Distinct):
-        def __call__(self, phrases: Phrases) -> Phrases:
-            rounds.append(len(phrases))
-            return super().__call__(phrases)
+    def choose(phrases: Phrases) -> Phrases:
+        rounds.append(len(phrases))
+        return Distinct(PassageTexts(parts), "phrase", 1)(phrases)
 
-    parts = MemoryIndex([segment], [None]).parts()
-    choose = Counted(PassageTexts(parts), "phrase", 1)
+    asked = Queries(np.ones((1, SIZE), np.float32), np.ones((1, SIZE), np.float32))
     PairSearch(parts, 1, choose, exact=False, effort=0.5, length_penalty=0.0, fewest=4)(asked)
-    assert len(rounds) == 1
-    assert rounds[0] < sum(segment.reach_R.tolist()) + segment.rows
+    return rounds, sum(made.reach_R.tolist()) + made.rows
+
+
+def test_no_deeper_than_needed() -> None:
+    (only,), everything = rounds_of_search(hidden=False)
+    assert 0 < only < everything / 2
+
+
+def test_full_effort_where_the_candidates_list_too_few() -> None:
+    (first, second), everything = rounds_of_search(hidden=True)
+    assert first == 0 < second < everything / 2
 
 
 @pytest.mark.parametrize("unit", get_args(Unit))

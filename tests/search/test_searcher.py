@@ -1,0 +1,221 @@
+"""Questions to answers with an encoder whose vectors follow from the question's length, against exhaustive search."""
+
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
+from tokenizers.processors import BertProcessing
+
+from densephrases.errors import ConfigError, DataError
+from densephrases.model.batches import TokenBatch
+from densephrases.model.config import ModelConfig
+from densephrases.model.encoder import Encoder, Floats
+from densephrases.model.tokens import Tokens
+from densephrases.search.answers import Answer, Unit
+from densephrases.search.collection import Part
+from densephrases.search.confidence import Calibration
+from densephrases.search.filters import Filter
+from densephrases.search.searcher import Searcher
+from densephrases.search.timings import Timings
+from densephrases.text.sentences import sentences_around
+
+from .made_up import SIZE, BruteForce, MemoryIndex, SegmentMaker, indexes
+
+VOCABULARY = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"])}
+QUESTIONS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4).map(" ".join)
+CALIBRATION = Calibration(-1.0, 0.1, 0.3, 0.5)
+
+
+class QuestionEncoder(Encoder):
+    """A question's vectors are small whole numbers that depend on its words."""
+
+    def __init__(self, **settings: Any) -> None:
+        config = ModelConfig(base="fake", trunk={"hidden_size": SIZE}, **settings)
+        tokenizer = Tokenizer(WordLevel(VOCABULARY, unk_token="[UNK]"))  # noqa: S106
+        tokenizer.pre_tokenizer = WhitespaceSplit()
+        tokenizer.post_processor = BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+        super().__init__(config, Tokens(tokenizer, config))
+
+    def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
+        raise NotImplementedError
+
+    def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
+        total = (batch.ids * batch.mask).sum(axis=1, keepdims=True)
+        start, end = (((total + shift) * np.arange(1, SIZE + 1)) % 7 - 3 for shift in (0, 5))
+        return start.astype(np.float32), end.astype(np.float32), None
+
+
+def documents_of(index: MemoryIndex) -> dict[str, str]:
+    return {document.id: document.text for segment in index.segments for document in segment.texts}
+
+
+@given(indexes(), st.lists(QUESTIONS, max_size=3), st.sampled_from(get_args(Unit)), st.integers(1, 8))
+def test_answers_are_where_they_say(index: MemoryIndex, questions: list[str], unit: Unit, k: int) -> None:
+    texts = documents_of(index)
+    for answers in Searcher(index, QuestionEncoder()).search(questions, k, unit):
+        for answer in answers:
+            text = texts[answer.document.id]
+            assert text[answer.start : answer.end] == answer.text
+            assert text[answer.phrase.start : answer.phrase.end] == answer.phrase.text
+            assert text[answer.passage_start :].startswith(answer.passage)
+            assert text[answer.sentence_start :].startswith(answer.sentence)
+            assert answer.start <= answer.phrase.start <= answer.phrase.end <= answer.end
+            check_unit(answer, unit)
+
+
+def check_unit(answer: Answer, unit: Unit) -> None:
+    begin = answer.passage_start
+    around = sentences_around(answer.passage, answer.phrase.start - begin, answer.phrase.end - begin)
+    assert answer.sentence == answer.passage[around.start : around.end]
+    expected = {"phrase": answer.phrase.text, "sentence": answer.sentence}
+    assert answer.text == expected.get(unit, answer.passage)
+    assert answer.unit == unit
+
+
+@given(
+    indexes(),
+    QUESTIONS,
+    st.sampled_from(get_args(Unit)),
+    st.integers(1, 8),
+    st.sampled_from([None, {"lang": "en"}, {"year": ["1", 2]}, {"lang": "de", "year": 2}]),
+    st.sampled_from([None, ["0-0", "1-0", "1-1"], []]),
+)
+def test_filters_like_brute_force(
+    index: MemoryIndex, question: str, unit: Unit, k: int, where: dict[str, Any] | None, documents: list[str] | None
+) -> None:
+    encoder = QuestionEncoder(length_penalty=0.25)
+    answers = Searcher(index, encoder).search(question, k, unit, where, documents)
+    chosen = Filter.of(where, documents)
+    pairs = zip(index.segments, index.deleted, strict=True)
+    masks = [
+        np.array([chosen.matches(d) and not (deleted is not None and deleted[i]) for i, d in enumerate(s.texts)])
+        for s, deleted in pairs
+    ]
+    parts = [Part.of(segment, mask) for segment, mask in zip(index.segments, masks, strict=True)]
+    vectors = encoder.encode_questions([question])
+    brute = BruteForce([part for part in parts if part.rows], vectors.start_BD[0], vectors.end_BD[0], 0.25)
+    expected = brute.distinct(unit, k, "both")
+    assert [answer.score for answer in answers] == [span.score for span in expected]
+    shown = [(text[start:end]) for text, start, end in map(brute.text, expected)]
+    assert [answer.phrase.text for answer in answers] == shown
+
+
+@given(indexes(), st.lists(QUESTIONS, max_size=5), st.sampled_from(get_args(Unit)))
+def test_batch_like_one_by_one(index: MemoryIndex, questions: list[str], unit: Unit) -> None:
+    searcher = Searcher(index, QuestionEncoder(), CALIBRATION)
+    assert searcher.search(questions, 3, unit) == [searcher.search(question, 3, unit) for question in questions]
+
+
+@given(indexes(), QUESTIONS, st.integers(1, 12))
+def test_confidence_does_not_depend_on_k(index: MemoryIndex, question: str, k: int) -> None:
+    searcher = Searcher(index, QuestionEncoder(), CALIBRATION)
+    assert searcher.search(question, k) == searcher.search(question, 12)[:k]
+
+
+def small_index() -> MemoryIndex:
+    maker = SegmentMaker(np.random.default_rng(3))
+    maker.add("ada", [["Ada", "wrote", "code.", "It", "ran."]] * 20, {"lang": "en"})
+    maker.add("mary", [["Mary", "found", "a", "fossil."]] * 20, {"lang": "de"})
+    return MemoryIndex([maker.made()], [None])
+
+
+def test_unconvincing_answers_are_left_out() -> None:
+    searcher = Searcher(small_index(), QuestionEncoder(), CALIBRATION)
+    answers = searcher.search("a b", 12)
+    confidences = [answer.confidence or 0.0 for answer in answers]
+    assert confidences == sorted(confidences, reverse=True)
+    least = confidences[2]
+    assert searcher.search("a b", 12, min_confidence=least) == [a for a in answers if (a.confidence or 0.0) >= least]
+    assert searcher.search("a b", min_confidence=1.0) == []
+
+
+@pytest.mark.parametrize("unit", get_args(Unit))
+def test_json(unit: Unit) -> None:
+    (answer,) = Searcher(small_index(), QuestionEncoder()).search("a", 1, unit)
+    shown = answer.to_dict()
+    keys = ["text", "score", "confidence", "start", "end", "document", "passage", "sentence"]
+    assert list(shown) == (keys if unit == "phrase" else [*keys, "phrase"])
+    assert shown["document"] == {
+        "id": answer.document.id,
+        "title": f"title of {answer.document.id}",
+        "metadata": dict(answer.document.metadata),
+    }
+    assert shown["confidence"] is None
+    if unit != "phrase":
+        assert list(shown["phrase"]) == ["text", "start", "end"]
+
+
+def test_batches_larger_than_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    searcher = Searcher(small_index(), QuestionEncoder())
+    questions = ["a", "b c", "d", "e e", "f"]
+    expected = searcher.search(questions)
+    monkeypatch.setattr("densephrases.search.searcher.QUESTIONS_AT_ONCE", 2)
+    assert searcher.search(questions) == expected
+
+
+def test_many_filters_do_not_mix() -> None:
+    searcher = Searcher(small_index(), QuestionEncoder())
+    for number in range(12):
+        assert searcher.search("a", where={"lang": f"x{number}"}) == []
+        (best, *_) = searcher.search("a", where={"lang": "de"})
+        assert best.document.id == "mary"
+
+
+def test_timings_add_up() -> None:
+    timings = Timings()
+    searcher = Searcher(small_index(), QuestionEncoder())
+    searcher.search("a", timings=timings)
+    once = timings.total
+    searcher.search(["a", "b"], timings=timings)
+    assert timings.total > once > 0
+    assert min(timings.encode, timings.candidates, timings.window, timings.rest) > 0
+
+
+def test_an_empty_index_has_no_answers() -> None:
+    searcher = Searcher(MemoryIndex([], []), QuestionEncoder(), CALIBRATION)
+    assert searcher.search("a") == []
+    assert searcher.search(["a", "b"], unit="document") == [[], []]
+    assert searcher.search([]) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        ({"k": 0}, "k=0"),
+        ({"k": 2.5}, "k=2.5"),
+        ({"k": True}, "k=True"),
+        ({"unit": "word"}, "unit='word' is unknown; expected one of phrase, sentence, passage, document"),
+        ({"min_confidence": 1.5}, "min_confidence=1.5"),
+        ({"min_confidence": float("nan")}, "min_confidence=nan"),
+        ({"min_confidence": 0.5}, "needs a model with a calibration"),
+        ({"effort": -0.1}, "effort=-0.1"),
+        ({"effort": "high"}, "effort='high'"),
+        ({"where": "lang=en"}, "where='lang=en'"),
+        ({"documents": "ada"}, "documents='ada'"),
+    ],
+)
+def test_refused_settings(settings: dict[str, Any], names: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        Searcher(small_index(), QuestionEncoder()).search("a", **settings)
+    assert names in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("questions", "names"), [("", "Question 1"), ([" \n"], "Question 1"), (["a", ""], "Question 2"), (7, "questions=7")]
+)
+def test_refused_questions(questions: Any, names: str) -> None:
+    with pytest.raises(DataError) as error:
+        Searcher(small_index(), QuestionEncoder()).search(questions)
+    assert names in str(error.value)
+
+
+def test_split_models_are_refused() -> None:
+    encoder = QuestionEncoder()
+    encoder.config = ModelConfig(base="fake", trunk={"hidden_size": 64}, share=True, split=True)
+    with pytest.raises(ConfigError, match="split=True"):
+        Searcher(small_index(), encoder)
