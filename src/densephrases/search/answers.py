@@ -21,7 +21,7 @@ PHRASES_A_RESULT = 6
 MORE = 4
 
 _ROW_BITS = 40  # a part has fewer rows than this can count, and there are fewer than 2 ** 23 parts
-_OFFSET_BITS = 16  # offsets into passages are stored with as many
+_OFFSET_BITS = 20  # a token begins below 2 ** 16, and its sentence ends not much later
 
 
 @dataclass(frozen=True, slots=True)
