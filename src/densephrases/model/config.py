@@ -10,6 +10,7 @@ from densephrases.errors import ConfigError, ModelError
 
 SCHEMA_VERSION = 1
 CONFIG_FILE = "config.json"
+FINGERPRINT_DIGITS = 16
 
 QuestionTrunk = Literal["separate", "shared"]
 
@@ -40,6 +41,8 @@ class ModelConfig:
         filter_threshold: A token is worth storing if its start or its end filter logit exceeds this.
         length_penalty: Taken off a phrase's score for each of its characters: two boundaries that are scored apart
             do not see how far apart they are.
+        fingerprint: Names the passage side, which made the vectors of an index: models that share it can ask the same
+            indexes. Set on export.
         kind: A phrase model, or a cross-attention reader (which only has the trunk and the limits).
     """
 
@@ -56,6 +59,7 @@ class ModelConfig:
     max_words: int = 20
     filter_threshold: float | None = None
     length_penalty: float = 0.0
+    fingerprint: str = ""
     kind: Kind = "phrases"
     schema_version: int = SCHEMA_VERSION
 
@@ -132,6 +136,9 @@ class ModelConfig:
 
     def with_length_penalty(self, penalty: float) -> Self:
         return replace(self, length_penalty=penalty)
+
+    def with_fingerprint(self, fingerprint: str) -> Self:
+        return replace(self, fingerprint=fingerprint)
 
     def save(self, folder: Path) -> None:
         (folder / CONFIG_FILE).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")

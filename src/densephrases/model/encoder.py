@@ -62,8 +62,15 @@ class Encoder(ABC):
     def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
         """Start vectors (rows, D), end vectors (rows, D) and coherency scalars (rows,) if the model has them."""
 
+    @property
+    def fingerprint(self) -> str:
+        """Names what the passage vectors were made with; empty if nothing is known of it."""
+        return self.config.fingerprint
+
     def encode_passages(self, passages: Sequence[Passage]) -> list[PassageVectors]:
-        tokenized = self.tokens.passages(passages)
+        return self.encode_tokenized(self.tokens.passages(passages))
+
+    def encode_tokenized(self, tokenized: Sequence[TokenizedPassage]) -> list[PassageVectors]:
         results = [self._empty(t) for t in tokenized]
         jobs = [(result, window) for result, t in zip(results, tokenized, strict=True) for window in t.windows]
         for rows in batches_by_length([len(window.ids) for _, window in jobs], self.tokens_per_batch):

@@ -49,7 +49,8 @@ def export_model(model: PhraseModel, folder: Path, precisions: Sequence[str] = P
     model.tokens.tokenizer.save(str(folder / TOKENIZER_FILE))
     if card:
         (folder / CARD_FILE).write_text(card, encoding="utf-8")
-    model.config.save(folder)  # last: its presence means the folder is complete
+    config = model.config.with_fingerprint(model.passage_fingerprint())
+    config.save(folder)  # last: its presence means the folder is complete
 
 
 class _PassageGraph(nn.Module):

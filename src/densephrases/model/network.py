@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 
 from densephrases.model.batches import TokenBatch
 from densephrases.model.checkpoint import load_weights, save_folder
-from densephrases.model.config import ModelConfig
+from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
 from densephrases.model.encoder import Encoder, Floats
 from densephrases.model.tensors import inference, to_device, to_numpy
 from densephrases.model.tokens import Tokens, load_tokenizer
@@ -20,6 +21,7 @@ from densephrases.model.trunk import Trunk, build_trunk, load_trunk, read_config
 
 # Shape suffixes: B rows of a batch, T tokens, D vector size, H hidden size.
 
+PASSAGE_SIDE = ("passage.", "projection.", "filter.")
 
 EncoderInputs = tuple[Tensor, Tensor, Tensor]
 """Token ids, token types and attention mask."""
@@ -133,6 +135,15 @@ class PhraseModel(nn.Module):
         load_weights(path, model)
         return model
 
+    def passage_fingerprint(self) -> str:
+        """The same for models that make the same passage vectors, however their questions are encoded."""
+        digest = sha256(self.tokens.tokenizer.to_str().encode())
+        for name, tensor in sorted(self.state_dict().items()):
+            if name.startswith(PASSAGE_SIDE):
+                digest.update(name.encode())
+                digest.update(tensor.detach().float().cpu().contiguous().numpy().tobytes())
+        return digest.hexdigest()[:FINGERPRINT_DIGITS]
+
     def encoder(self) -> "TorchEncoder":
         return TorchEncoder(self)
 
@@ -149,6 +160,10 @@ class TorchEncoder(Encoder):
     @cached_property
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
+
+    @property
+    def fingerprint(self) -> str:
+        return self.model.passage_fingerprint()
 
     def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
         with inference(self.model, self.device):

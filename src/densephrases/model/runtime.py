@@ -1,6 +1,7 @@
 """The forward pass in ONNX Runtime: what a user of a finished model needs, and no torch."""
 
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
@@ -9,7 +10,7 @@ import onnxruntime
 
 from densephrases.errors import ConfigError, ModelError, first_line
 from densephrases.model.batches import TokenBatch
-from densephrases.model.config import ModelConfig
+from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
 from densephrases.model.encoder import Encoder, Floats
 from densephrases.model.tokens import Tokens
 
@@ -50,6 +51,18 @@ class OnnxEncoder(Encoder):
         chosen = precision or _best_precision(folder)
         _refuse_missing(folder, chosen)
         return cls(config, Tokens.load(folder, config), folder, chosen, threads)
+
+    @property
+    def fingerprint(self) -> str:
+        """The configuration's, or for folders exported before it had one a hash of what encodes passages."""
+        return self.config.fingerprint or self._files_hash
+
+    @cached_property
+    def _files_hash(self) -> str:
+        digest = sha256()
+        for name in (graph_file("passage", self.precision), weights_file(self.precision)):
+            digest.update((self.folder / name).read_bytes())
+        return digest.hexdigest()[:FINGERPRINT_DIGITS]
 
     def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
         vectors, filters = _run(self.passage_session, batch, ["vectors", "filter"])
