@@ -17,6 +17,10 @@ class ModelError(DensePhrasesError):
     """A model folder that is missing, incomplete, of another version or of another kind."""
 
 
+class PhraseIndexError(DensePhrasesError):
+    """An index folder that is missing, damaged, of another version, of another model or in use by another process."""
+
+
 class MissingExtraError(DensePhrasesError, ImportError):
     """A feature whose optional dependencies are not installed."""
 

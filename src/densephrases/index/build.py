@@ -1,0 +1,123 @@
+"""Documents to encoded rows: one chunk is encoded while the next is prepared and the one before it is written.
+
+What a passage's vectors are may depend on its neighbours in a batch (int8 models scale a whole batch alike). Chunks
+therefore depend on nothing but the documents since the last chunk that ended with a document. Builds are cut only
+there, so that an interrupted build makes the same vectors as an uninterrupted one.
+"""
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Self
+
+from densephrases.index.identity import PreparedDocument
+from densephrases.index.writer import PassageRows
+from densephrases.model.encoder import Encoder
+from densephrases.model.tokens import TokenizedPassage
+from densephrases.text.passages import Passage, split_passages
+from densephrases.text.sentences import TextSpan
+
+CHARACTERS_PER_TOKEN = 16  # of a batch: some four batches of English a chunk, with little padding between them
+CHUNK_PASSAGES = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a build is. Documents that were in the index already, with the same content, count as unchanged."""
+
+    documents: int = 0
+    unchanged: int = 0
+    replaced: int = 0
+    passages: int = 0
+    tokens: int = 0
+    rows: int = 0
+    characters: int = 0
+    seconds: float = 0.0
+
+
+ProgressCallback = Callable[[Progress], None]
+
+
+@dataclass(slots=True)
+class Piece:
+    """Neighbouring passages of a document, and whether they are its first and its last."""
+
+    prepared: PreparedDocument
+    spans: list[TextSpan] = field(default_factory=list)
+    opens: bool = True
+    closes: bool = False
+
+    def passages(self) -> list[Passage]:
+        document = self.prepared.document
+        return [Passage(document.text[span.start : span.end], document.title) for span in self.spans]
+
+
+@dataclass(slots=True)
+class Chunk:
+    """What is encoded at once: whole documents, or pieces of long ones."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    passages: int = 0
+    characters: int = 0
+
+    def add(self, piece: Piece, span: TextSpan) -> None:
+        piece.spans.append(span)
+        self.passages += 1
+        self.characters += span.length
+
+    def is_full(self, characters: int) -> bool:
+        return self.passages >= CHUNK_PASSAGES or self.characters >= characters
+
+    @property
+    def closes(self) -> bool:
+        """It ends where a document ends."""
+        return self.pieces[-1].closes
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedChunk:
+    chunk: Chunk
+    rows: list[PassageRows]  # of all its passages in turn
+
+    @classmethod
+    def of(cls, chunk: Chunk, tokenized: list[TokenizedPassage], encoder: Encoder, threshold: float | None) -> Self:
+        return cls(chunk, [PassageRows.of(passage, threshold) for passage in encoder.encode_tokenized(tokenized)])
+
+
+def chunks(documents: Iterable[PreparedDocument], characters: int) -> Iterator[Chunk]:
+    """Chunks of about `characters`; after one that ends with a document the next begins as if it were the first."""
+    chunk = Chunk()
+    for prepared in documents:
+        piece = Piece(prepared)
+        chunk.pieces.append(piece)
+        for span in split_passages(prepared.document.text):
+            if piece.spans and chunk.is_full(characters):
+                yield chunk
+                piece = Piece(prepared, opens=False)
+                chunk = Chunk([piece])
+            chunk.add(piece, span)
+        piece.closes = True
+        if chunk.is_full(characters) or len(chunk.pieces) >= CHUNK_PASSAGES:
+            yield chunk
+            chunk = Chunk()
+    if chunk.pieces:
+        yield chunk
+
+
+def encode_ahead(
+    documents: Iterable[PreparedDocument], encoder: Encoder, threshold: float | None
+) -> Generator[EncodedChunk]:
+    """Encoded chunks in order. Everything but the encoder's forward pass happens in the caller's thread."""
+    pending: deque[Future[EncodedChunk]] = deque()
+    with ThreadPoolExecutor(1, "encoder") as executor:
+        try:
+            for chunk in chunks(documents, CHARACTERS_PER_TOKEN * encoder.tokens_per_batch):
+                tokenized = encoder.tokens.passages([p for piece in chunk.pieces for p in piece.passages()])
+                pending.append(executor.submit(EncodedChunk.of, chunk, tokenized, encoder, threshold))
+                if len(pending) > 1:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            executor.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,250 @@
+"""Rows worth a closer look: exact for small segments, beyond them a faiss index that fits into memory.
+
+The approximate kinds hold coarse codes. What they propose is scored again from the store, so that scores are the
+same whatever proposed a row, and segments of different kinds can be compared.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+from densephrases.errors import ConfigError, PhraseIndexError, first_line
+from densephrases.index.disk import FileEntry, sync_file
+from densephrases.index.vectors import Floats, Rows, VectorStore
+
+CandidateKind = Literal["exact", "ivf-pq", "ivf-sq4"]
+CANDIDATE_KINDS: tuple[CandidateKind, ...] = get_args(CandidateKind)
+DEFAULT_EFFORT = 0.5
+
+EXACT_ROWS = 30_000  # up to here a scan is as fast as anything
+_FEWEST_CLUSTERED = 1000
+_KEPT_BYTES = 1 << 26  # a store that is not larger when decoded stays decoded
+_SCAN_ROWS = 16_384
+_TRAINING_ROWS = 64  # a cluster
+_LEAST_TRAINING_ROWS = 20_000
+_ADDED_ROWS = 65_536
+_SEED = 20
+_LEAST_RESCORED = 200
+
+# Shape suffixes: B queries, K candidates of a query, N rows, D vector size.
+
+
+def choose_kind(rows: int, wanted: CandidateKind | None = None) -> CandidateKind:
+    """The kind that was asked for if there are rows enough to train it, else the one that fits."""
+    if rows < _FEWEST_CLUSTERED:
+        return "exact"
+    return wanted or ("exact" if rows <= EXACT_ROWS else "ivf-pq")
+
+
+class Candidates(ABC):
+    """Proposes the rows of a segment with the largest inner products."""
+
+    def __init__(self, store: VectorStore) -> None:
+        self.store = store
+
+    @property
+    @abstractmethod
+    def exact(self) -> bool:
+        """Whether no row that is left out has a higher score than one that is given, whatever the effort."""
+
+    @abstractmethod
+    def search(
+        self, queries_BD: Floats, k: int, allowed: NDArray[np.bool_] | None = None, effort: float = DEFAULT_EFFORT
+    ) -> tuple[Floats, Rows]:
+        """Scores (B, k), best first, and their rows; where there are fewer, -inf and -1.
+
+        Args:
+            queries_BD: Start or end vectors of questions.
+            k: How many rows of each query.
+            allowed: A mask over all rows of the segment; None allows all.
+            effort: From 0, fast, to 1, exact.
+        """
+
+
+class ExactCandidates(Candidates):
+    """Compares with every row."""
+
+    exact = True
+
+    def search(
+        self, queries_BD: Floats, k: int, allowed: NDArray[np.bool_] | None = None, effort: float = DEFAULT_EFFORT
+    ) -> tuple[Floats, Rows]:
+        _refuse_effort(effort)
+        if allowed is not None and 2 * np.count_nonzero(allowed) < len(allowed):
+            return best_of_rows(self.store, queries_BD, k, np.flatnonzero(allowed))
+        best = _none(len(queries_BD), k)
+        for first, scores_BN in self._blocks(queries_BD):
+            if allowed is not None:
+                scores_BN[:, ~allowed[first : first + scores_BN.shape[1]]] = -np.inf
+            rows_N = np.arange(first, first + scores_BN.shape[1])
+            best = _better(best, scores_BN, rows_N, k)
+        return best
+
+    def _blocks(self, queries_BD: Floats) -> Iterator[tuple[int, Floats]]:
+        if self._decoded is None:
+            yield from self.store.scan(queries_BD, _SCAN_ROWS)
+        elif len(self._decoded):
+            yield 0, queries_BD @ self._decoded.T
+
+    @cached_property
+    def _decoded(self) -> Floats | None:
+        small = 4 * len(self.store) * self.store.dim <= _KEPT_BYTES
+        return self.store.decode(slice(None)) if small else None
+
+
+class IvfCandidates(Candidates):
+    """Compares with the rows of the clusters nearest to a query, by coarse codes first."""
+
+    exact = False
+
+    def __init__(self, store: VectorStore, index: Any) -> None:
+        super().__init__(store)
+        self.index = index
+
+    @classmethod
+    def open(cls, path: Path, store: VectorStore) -> Self:
+        try:
+            index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP)
+        except RuntimeError as error:
+            raise PhraseIndexError(
+                f"'{path}' cannot be read as a candidate index ({first_line(error)}); it is damaged: "
+                "run `densephrases check`, and restore it or build the index anew."
+            ) from error
+        return cls(store, index)
+
+    def search(
+        self, queries_BD: Floats, k: int, allowed: NDArray[np.bool_] | None = None, effort: float = DEFAULT_EFFORT
+    ) -> tuple[Floats, Rows]:
+        _refuse_effort(effort)
+        count = len(self.store) if allowed is None else int(np.count_nonzero(allowed))
+        if effort == 1:
+            return ExactCandidates(self.store).search(queries_BD, k, allowed)
+        if allowed is not None and count <= EXACT_ROWS:
+            return best_of_rows(self.store, queries_BD, k, np.flatnonzero(allowed))
+        parameters = self._parameters(effort, count, allowed)
+        wanted = min(count, max(_LEAST_RESCORED, int(k * rescored_share(effort))))
+        _, rows_BK = self.index.search(np.ascontiguousarray(queries_BD, dtype=np.float32), wanted, params=parameters)
+        return self._rescored(queries_BD, rows_BK, k)
+
+    def _parameters(self, effort: float, count: int, allowed: NDArray[np.bool_] | None) -> Any:
+        """With a filter as many more clusters are visited as it leaves fewer rows of each."""
+        probes = int(np.ceil(probed_clusters(self.index.nlist, effort) * len(self.store) / count))
+        parameters = faiss.SearchParametersIVF(nprobe=min(probes, self.index.nlist))
+        if allowed is not None:
+            parameters.sel = faiss.IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
+        return parameters
+
+    def _rescored(self, queries_BD: Floats, rows_BK: Rows, k: int) -> tuple[Floats, Rows]:
+        best = [
+            best_of_rows(self.store, query_D[None], k, rows_K[rows_K >= 0])
+            for query_D, rows_K in zip(queries_BD, rows_BK, strict=True)
+        ]
+        scores = [scores_1K for scores_1K, _ in best] or [np.zeros((0, k), dtype=np.float32)]
+        rows = [rows_1K for _, rows_1K in best] or [np.zeros((0, k), dtype=np.int64)]
+        return np.concatenate(scores), np.concatenate(rows)
+
+
+def probed_clusters(clusters: int, effort: float) -> int:
+    """Geometric: few at 0, all at 1; at 0.5 at least 0.98 of the ten best rows are found."""
+    return int(np.ceil(clusters ** (0.25 + 0.75 * effort)))
+
+
+def rescored_share(effort: float) -> float:
+    """How many candidates are scored again for each one that is asked for: 1 at effort 0, 4 at 0.5, 16 at 1."""
+    return float(16**effort)
+
+
+def _refuse_effort(effort: float) -> None:
+    if not 0 <= effort <= 1:
+        raise ConfigError(f"effort={effort} is not a number from 0 (fast) to 1 (exact).")
+
+
+def best_of_rows(store: VectorStore, queries_BD: Floats, k: int, rows_N: Rows) -> tuple[Floats, Rows]:
+    """The best of some rows, by their scores in the store."""
+    best = _none(len(queries_BD), k)
+    for first in range(0, len(rows_N), _SCAN_ROWS):
+        block = rows_N[first : first + _SCAN_ROWS]
+        best = _better(best, store.batch_scores(block, queries_BD), block, k)
+    return best
+
+
+def _none(queries: int, k: int) -> tuple[Floats, Rows]:
+    return np.full((queries, k), -np.inf, dtype=np.float32), np.full((queries, k), -1, dtype=np.int64)
+
+
+def _better(best: tuple[Floats, Rows], scores_BN: Floats, rows_N: Rows, k: int) -> tuple[Floats, Rows]:
+    """The k best of those known and some more, the lower row first where scores are equal."""
+    if len(rows_N) > k:
+        chosen_BK = np.argpartition(-scores_BN, k - 1, axis=1)[:, :k] if k else np.zeros((len(scores_BN), 0), np.int64)
+        rows_BN, scores_BN = rows_N[chosen_BK], np.take_along_axis(scores_BN, chosen_BK, axis=1)
+    else:
+        rows_BN = np.broadcast_to(rows_N, scores_BN.shape)
+    scores = np.concatenate([best[0], scores_BN], axis=1)
+    rows = np.concatenate([best[1], rows_BN], axis=1)
+    rows[scores == -np.inf] = -1
+    order_BK = np.lexsort((rows, -scores), axis=1)[:, :k]
+    return np.take_along_axis(scores, order_BK, axis=1), np.take_along_axis(rows, order_BK, axis=1)
+
+
+def open_candidates(path: Path, kind: CandidateKind, store: VectorStore) -> Candidates:
+    return ExactCandidates(store) if kind == "exact" else IvfCandidates.open(path, store)
+
+
+def write_candidates(store: VectorStore, kind: CandidateKind, path: Path) -> FileEntry | None:
+    """Build and save what the kind needs, the same for the same rows; exact candidates need nothing."""
+    if kind == "exact":
+        return None
+    faiss.write_index(build_ivf(store, kind), str(path))
+    sync_file(path)
+    return FileEntry.of(path)
+
+
+def build_ivf(store: VectorStore, kind: CandidateKind) -> Any:
+    assert len(store) >= _FEWEST_CLUSTERED
+    clusters = round(len(store) ** 0.5)
+    sample_ND = _training_sample(store, max(_TRAINING_ROWS * clusters, _LEAST_TRAINING_ROWS))
+    index = _empty_ivf(kind, _clustered(sample_ND, clusters), clusters)
+    index.train(sample_ND)
+    for first in range(0, len(store), _ADDED_ROWS):
+        index.add(store.decode(slice(first, first + _ADDED_ROWS)))
+    return index
+
+
+def _training_sample(store: VectorStore, size: int) -> Floats:
+    if size >= len(store):
+        return store.decode(slice(None))
+    rows = np.random.default_rng(_SEED).choice(len(store), size, replace=False)
+    return store.decode(np.sort(rows))
+
+
+def _clustered(sample_ND: Floats, clusters: int) -> Any:
+    """Centres on a sphere: with inner products a long centre would draw most rows to itself."""
+    dim = sample_ND.shape[1]
+    settings = faiss.ClusteringParameters()
+    settings.niter, settings.seed, settings.spherical = 10, _SEED, True
+    settings.min_points_per_centroid = 1
+    settings.max_points_per_centroid = len(sample_ND)
+    clustering = faiss.Clustering(dim, clusters, settings)
+    quantizer = faiss.IndexFlatIP(dim)
+    clustering.train(sample_ND, quantizer)
+    return quantizer
+
+
+def _empty_ivf(kind: CandidateKind, quantizer: Any, clusters: int) -> Any:
+    dim, metric = quantizer.d, faiss.METRIC_INNER_PRODUCT
+    if kind == "ivf-sq4":
+        return faiss.IndexIVFScalarQuantizer(quantizer, dim, clusters, faiss.ScalarQuantizer.QT_4bit, metric, True)
+    index = faiss.IndexIVFPQFastScan(quantizer, dim, clusters, _parts(dim), 4, metric)
+    index.by_residual = True
+    return index
+
+
+def _parts(dim: int) -> int:
+    """Two dimensions in each code of four bits, or what comes next to it and divides the vector."""
+    return max(parts for parts in range(1, max(dim // 2, 1) + 1) if dim % parts == 0)

@@ -1,0 +1,232 @@
+"""An index as a folder on disk: adding, replacing, deleting and merging documents, each step committed at once."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Self
+
+from densephrases.errors import DataError, PhraseIndexError
+from densephrases.index.build import Progress, ProgressCallback
+from densephrases.index.disk import full_disk_explained
+from densephrases.index.ledger import Ledger
+from densephrases.index.lock import LOCK_FILE, only_writer
+from densephrases.index.manifest import DELETED_FOLDER, MANIFEST_FILE, SEGMENTS_FOLDER, Manifest, SegmentEntry
+from densephrases.index.merge import Mask, Run, add_candidates, copy_runs, is_whole, largest_segment, plan_merge
+from densephrases.index.parts import PartBuilder
+from densephrases.index.segment import Segment
+from densephrases.index.settings import IndexSettings
+from densephrases.index.snapshot import Snapshot
+from densephrases.model.encoder import Encoder
+from densephrases.text.documents import Document
+
+_OURS = (LOCK_FILE, "manifest.new", SEGMENTS_FOLDER, DELETED_FOLDER)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexInfo:
+    """What an index holds. Passages, rows and bytes count deleted documents until the index is optimised."""
+
+    settings: IndexSettings
+    package_version: str
+    building: bool
+    segments: int
+    documents: int
+    deleted: int
+    passages: int
+    rows: int
+    bytes: int
+
+
+class IndexFolder:
+    """One writer and any number of readers; a reader sees the index as it was when opened or refreshed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._ledger = Ledger(folder)
+
+    @classmethod
+    def create(cls, folder: Path, settings: IndexSettings) -> Self:
+        """A new index, or an unfinished one of the same settings to be resumed."""
+        if (folder / MANIFEST_FILE).is_file():
+            return cls._resume(folder, settings)
+        _refuse_foreign(folder)
+        with full_disk_explained(folder):
+            for place in (SEGMENTS_FOLDER, DELETED_FOLDER):
+                (folder / place).mkdir(parents=True, exist_ok=True)
+            with only_writer(folder):
+                Manifest(settings, version("densephrases"), building=True).save(folder)
+        return cls.open(folder)
+
+    @classmethod
+    def _resume(cls, folder: Path, settings: IndexSettings) -> Self:
+        index = cls.open(folder)
+        if not index.manifest.building:
+            raise PhraseIndexError(
+                f"'{folder}' already holds an index of {index.documents} documents; add to it, update it, "
+                "or give another folder."
+            )
+        if name := index.settings.first_difference(settings):
+            raise PhraseIndexError(
+                f"'{folder}' holds an unfinished index with {name}={getattr(index.settings, name)!r}, not "
+                f"{getattr(settings, name)!r}; finish it with its own settings or give another folder."
+            )
+        return index
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        index = cls(folder)
+        index.snapshot.refuse_wrong_sizes()
+        return index
+
+    def refresh(self) -> None:
+        """See what others have written since."""
+        self._ledger.refresh()
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What is seen now; it stays the same when the index changes."""
+        return self._ledger.snapshot
+
+    @property
+    def manifest(self) -> Manifest:
+        return self.snapshot.manifest
+
+    @property
+    def settings(self) -> IndexSettings:
+        return self.manifest.settings
+
+    @property
+    def segments(self) -> list[Segment]:
+        return self.snapshot.segments
+
+    @property
+    def deleted(self) -> list[Mask | None]:
+        """For each segment the documents that are deleted, None if none is."""
+        return self.snapshot.deleted
+
+    @property
+    def live_rows(self) -> list[Mask | None]:
+        """For each segment the rows that may be found, None if all may."""
+        return self.snapshot.live_rows
+
+    @property
+    def documents(self) -> int:
+        return sum(entry.documents - entry.deleted for entry in self.manifest.segments)
+
+    @property
+    def rows(self) -> int:
+        return sum(entry.rows for entry in self.manifest.segments)
+
+    def info(self) -> IndexInfo:
+        entries = self.manifest.segments
+        return IndexInfo(
+            settings=self.settings,
+            package_version=self.manifest.package_version,
+            building=self.manifest.building,
+            segments=len(entries),
+            documents=self.documents,
+            deleted=sum(entry.deleted for entry in entries),
+            passages=sum(entry.passages for entry in entries),
+            rows=self.rows,
+            bytes=sum(file.size for entry in entries for _, file in entry.paths()),
+        )
+
+    def find(self, identifier: str) -> Document | None:
+        """The document with this id."""
+        place = self.snapshot.locate([identifier]).get(identifier)
+        return None if place is None else self.segments[place.segment].document(place.document)
+
+    def check(self) -> list[str]:
+        """Read every file; a sentence for each that is not what was written."""
+        return self.snapshot.problems()
+
+    def add(
+        self, documents: Iterable[Document], encoder: Encoder, progress: ProgressCallback | None = None
+    ) -> Progress:
+        """Add documents. Those that are there already are passed over, so that a stopped run can be repeated.
+
+        An id that is there with another content is refused: see `update`.
+        """
+        return self._build(documents, encoder, progress, replacing=False)
+
+    def update(
+        self, documents: Iterable[Document], encoder: Encoder, progress: ProgressCallback | None = None
+    ) -> Progress:
+        """Add documents, replacing those whose content has changed."""
+        return self._build(documents, encoder, progress, replacing=True)
+
+    def delete(self, ids: Iterable[str]) -> int:
+        """Delete documents; if one of them is not there, none is deleted."""
+        wanted = sorted(set(ids))
+        with self._writing():
+            found = self.snapshot.locate(wanted)
+            if unknown := [identifier for identifier in wanted if identifier not in found]:
+                raise DataError(
+                    f"The index has no document with id {', '.join(map(repr, unknown[:3]))}"
+                    f"{' and others' if len(unknown) > 3 else ''}; nothing was deleted."
+                )
+            self._ledger.commit((), list(found.values()), building=self.manifest.building)
+        return len(wanted)
+
+    def optimize(self) -> None:
+        """Merge all segments and leave out what is deleted; asking becomes faster and the folder smaller."""
+        with self._writing():
+            self._merge(0)
+
+    def _build(
+        self, documents: Iterable[Document], encoder: Encoder, progress: ProgressCallback | None, *, replacing: bool
+    ) -> Progress:
+        self.settings.refuse_other_model(encoder)
+        self.settings.refuse_other_limits(encoder)
+        with self._writing():
+            builder = PartBuilder(self._ledger, encoder, progress or (lambda _: None), replacing=replacing)
+            builder.run(documents)
+            self._merge(self._first_merged())
+            return builder.finished()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with full_disk_explained(self.folder), only_writer(self.folder):
+            self.refresh()
+            self._ledger.remove_unnamed()
+            yield
+            self._ledger.remove_unnamed()
+
+    def _first_merged(self) -> int:
+        """Parts are merged, and with them the segments before them that are not larger: their number stays small."""
+        entries = self.manifest.segments
+        first = next((i for i, entry in enumerate(entries) if entry.part), len(entries))
+        rows = sum(entry.rows for entry in entries[first:])
+        if rows == 0 and first == len(entries):
+            return first
+        while first > 0 and entries[first - 1].rows <= min(rows, largest_segment(self.settings.dim) // 2):
+            first -= 1
+            rows += entries[first].rows
+        return first
+
+    def _merge(self, first: int) -> None:
+        """Merge the segments from `first` on and finish the build."""
+        outputs = plan_merge(self.segments[first:], self.deleted[first:], largest_segment(self.settings.dim))
+        merged = [self._merged(runs) for runs in outputs]
+        self._ledger.save([*self.manifest.segments[:first], *merged], building=False)
+
+    def _merged(self, runs: list[Run]) -> SegmentEntry:
+        segment = runs[0].segment
+        if not is_whole(runs):
+            folder = self._ledger.new_segment_folder()
+            segment = Segment(folder, copy_runs(runs, folder), self.settings)
+        elif not segment.entry.part:
+            return segment.entry
+        return add_candidates(segment, self.settings.candidates)
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Writing into a folder of other things would mix them up for good."""
+    if folder.exists() and not folder.is_dir():
+        raise PhraseIndexError(f"'{folder}' is a file; give a new or empty folder for the index.")
+    if folder.is_dir() and (others := [path.name for path in folder.iterdir() if path.name not in _OURS]):
+        raise PhraseIndexError(
+            f"'{folder}' is no index and holds other files such as '{min(others)}'; give a new or empty folder."
+        )

@@ -1,0 +1,48 @@
+"""One writer at a time. The system frees the lock when its process ends, however it ends: no lock is ever stale."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from densephrases.errors import PhraseIndexError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+LOCK_FILE = "writer.lock"
+_LOCKED_BYTE = 1 << 20  # far behind the name: Windows forbids reading locked bytes
+
+
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """Refuse, naming the process, if another one writes to the folder; else keep others out."""
+    path = folder / LOCK_FILE
+    with path.open("a+b") as file:
+        if not _try_lock(file):
+            file.seek(0)
+            holder = file.read(200).decode(errors="replace").strip() or "unknown"
+            raise PhraseIndexError(
+                f"Index '{folder}' is being written by process {holder}; wait until it has ended, or end it."
+            )
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n".encode())
+        file.flush()
+        yield
+
+
+def _try_lock(file: BinaryIO) -> bool:
+    """Closing the file unlocks it."""
+    try:
+        if sys.platform == "win32":
+            file.seek(_LOCKED_BYTE)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,97 @@
+"""The one file that says what belongs to an index; what it does not name does not exist."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+from densephrases.errors import ConfigError, PhraseIndexError
+from densephrases.index.candidates import CandidateKind
+from densephrases.index.disk import FileEntry, replace_json
+from densephrases.index.settings import IndexSettings
+
+SCHEMA_VERSION = 1
+MANIFEST_FILE = "manifest.json"
+SEGMENTS_FOLDER = "segments"
+DELETED_FOLDER = "deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentEntry:
+    """A segment's counts and files; `part` is true until a build is finished and its parts are merged."""
+
+    name: str
+    documents: int
+    passages: int
+    rows: int
+    files: dict[str, FileEntry] = field(repr=False)
+    candidates: CandidateKind = "exact"
+    part: bool = False
+    deleted: int = 0
+    deleted_file: str = ""
+    deleted_entry: FileEntry | None = None
+
+    def paths(self) -> Iterator[tuple[str, FileEntry]]:
+        """All files, relative to the index folder."""
+        for name, entry in self.files.items():
+            yield f"{SEGMENTS_FOLDER}/{self.name}/{name}", entry
+        if self.deleted_entry is not None:
+            yield f"{DELETED_FOLDER}/{self.deleted_file}", self.deleted_entry
+
+    @classmethod
+    def from_values(cls, values: dict[str, Any]) -> Self:
+        files = {name: FileEntry(**entry) for name, entry in values["files"].items()}
+        deleted = None if values["deleted_entry"] is None else FileEntry(**values["deleted_entry"])
+        return cls(**{**values, "files": files, "deleted_entry": deleted})
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    settings: IndexSettings
+    package_version: str
+    segments: tuple[SegmentEntry, ...] = ()
+    building: bool = False
+    next_number: int = 1  # of a segment or a deletion file: no name is ever used again
+    schema_version: int = SCHEMA_VERSION
+
+    def with_segments(self, segments: tuple[SegmentEntry, ...], *, building: bool) -> Self:
+        return replace(self, segments=segments, building=building)
+
+    def numbered(self) -> tuple[str, Self]:
+        """A new name, and the manifest that knows it is taken."""
+        return f"{self.next_number:06d}", replace(self, next_number=self.next_number + 1)
+
+    def save(self, folder: Path) -> None:
+        replace_json(folder / MANIFEST_FILE, asdict(self))
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        path = folder / MANIFEST_FILE
+        if not path.is_file():
+            raise PhraseIndexError(
+                f"'{folder}' is no index: it has no {MANIFEST_FILE}; give a folder made by `densephrases index`."
+            )
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise PhraseIndexError(
+                f"'{path}' is not valid JSON ({error}); restore it or build the index anew."
+            ) from error
+        return cls._from_values(values, path)
+
+    @classmethod
+    def _from_values(cls, values: Any, path: Path) -> Self:
+        version = values.get("schema_version") if isinstance(values, dict) else None
+        if version != SCHEMA_VERSION:
+            raise PhraseIndexError(
+                f"'{path}' has schema version {version}, this package reads {SCHEMA_VERSION}; "
+                "use a matching version of densephrases or build the index anew."
+            )
+        try:
+            segments = tuple(SegmentEntry.from_values(entry) for entry in values["segments"])
+            return cls(**{**values, "settings": IndexSettings(**values["settings"]), "segments": segments})
+        except (KeyError, TypeError, AttributeError, ConfigError) as error:
+            raise PhraseIndexError(
+                f"'{path}' has missing or unknown values ({error}); restore it or build the index anew."
+            ) from error

@@ -1,0 +1,208 @@
+"""A segment: an immutable folder of plain little-endian arrays, memory-mapped, all in document order."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from densephrases.index.candidates import Candidates, open_candidates
+from densephrases.index.identity import id_hash
+from densephrases.index.manifest import SegmentEntry
+from densephrases.index.settings import IndexSettings
+from densephrases.index.vectors import Calibration, VectorStore, map_array
+from densephrases.text.documents import Document
+
+TEXT_FILE = "text.bin"
+RECORDS_FILE = "records.bin"
+VECTORS_FILE = "vectors.bin"
+CALIBRATION_FILE = "calibration.bin"
+CANDIDATES_FILE = "candidates.faiss"
+
+ARRAYS = {
+    # documents
+    "text_edges": "<i8",  # bytes in text.bin, one more than documents
+    "record_edges": "<i8",  # bytes in records.bin, one more than documents
+    "document_passages": "<i8",  # first passage, one more than documents
+    "digests": "<u8",
+    "id_hashes": "<u8",  # sorted
+    "id_documents": "<u4",  # the documents of the sorted hashes
+    # passages
+    "passage_documents": "<u4",
+    "passage_offsets": "<u4",  # characters of the document's text before the passage
+    "passage_bytes": "<i8",  # where the passage begins in text.bin
+    "passage_lengths": "<u4",  # bytes
+    "passage_rows": "<i8",  # first row, one more than passages
+    # rows, the kept tokens
+    "begins": "<u2",  # characters of the passage before the token
+    "lengths": "<u2",  # characters of the token
+    "reach": "u1",  # how many further rows a phrase that begins here may take
+}
+
+# Shape suffixes: N rows asked for, P passages, R all rows.
+
+
+def array_file(name: str) -> str:
+    return f"{name}.bin"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """A document without its text."""
+
+    id: str
+    title: str
+    metadata: dict[str, Any]
+
+
+class Segment:
+    """Reads a segment; arrays are mapped when first asked for and nothing is kept in memory but small ones."""
+
+    def __init__(self, folder: Path, entry: SegmentEntry, settings: IndexSettings) -> None:
+        self.folder = folder
+        self.entry = entry
+        self.settings = settings
+
+    @property
+    def name(self) -> str:
+        return self.entry.name
+
+    @property
+    def documents(self) -> int:
+        return self.entry.documents
+
+    @property
+    def passages(self) -> int:
+        return self.entry.passages
+
+    @property
+    def rows(self) -> int:
+        return self.entry.rows
+
+    def array(self, name: str) -> NDArray[Any]:
+        return map_array(self.folder / array_file(name), ARRAYS[name])
+
+    @cached_property
+    def passage_documents(self) -> NDArray[np.uint32]:
+        return self.array("passage_documents")
+
+    @cached_property
+    def passage_offsets(self) -> NDArray[np.uint32]:
+        return self.array("passage_offsets")
+
+    @cached_property
+    def passage_rows(self) -> NDArray[np.int64]:
+        return self.array("passage_rows")
+
+    @cached_property
+    def document_passages(self) -> NDArray[np.int64]:
+        return self.array("document_passages")
+
+    @cached_property
+    def begins_R(self) -> NDArray[np.uint16]:  # noqa: N802
+        return self.array("begins")
+
+    @cached_property
+    def lengths_R(self) -> NDArray[np.uint16]:  # noqa: N802
+        return self.array("lengths")
+
+    @cached_property
+    def reach_R(self) -> NDArray[np.uint8]:  # noqa: N802
+        return self.array("reach")
+
+    @cached_property
+    def digests(self) -> NDArray[np.uint64]:
+        return self.array("digests")
+
+    @cached_property
+    def store(self) -> VectorStore:
+        values = map_array(self.folder / CALIBRATION_FILE, "<f4").reshape(2, self.settings.dim)
+        calibration = Calibration.from_array(values)
+        return VectorStore.open(self.folder / VECTORS_FILE, self.settings.quantizer, calibration)
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        return open_candidates(self.folder / CANDIDATES_FILE, self.entry.candidates, self.store)
+
+    @property
+    def document_rows(self) -> NDArray[np.int64]:
+        """First row of each document, one more than documents."""
+        return np.asarray(self.passage_rows[self.document_passages])
+
+    def passages_of_rows(self, rows_N: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.asarray(np.searchsorted(self.passage_rows, rows_N, side="right") - 1, dtype=np.int64)
+
+    def rows_of_documents(self, documents: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """A mask over documents as a mask over rows."""
+        return np.repeat(documents, np.diff(self.document_rows))
+
+    def text(self, document: int) -> str:
+        start, end = self._text_edges[document : document + 2].tolist()
+        return self._text[start:end].tobytes().decode()
+
+    def passage_text(self, passage: int) -> str:
+        """Decoded alone: the rest of the document is not read."""
+        start = int(self._passage_bytes[passage])
+        return self._text[start : start + int(self._passage_lengths[passage])].tobytes().decode()
+
+    def record(self, document: int) -> DocumentRecord:
+        start, end = self._record_edges[document : document + 2].tolist()
+        return DocumentRecord(*json.loads(self._records[start:end].tobytes()))
+
+    def document(self, number: int) -> Document:
+        record = self.record(number)
+        return Document(record.id, self.text(number), record.title, record.metadata)
+
+    def find(self, identifier: str) -> int | None:
+        """The number of the document with this id, deleted or not."""
+        return self.find_hashed([identifier], np.array([id_hash(identifier)], dtype=np.uint64)).get(0)
+
+    def find_hashed(self, identifiers: Sequence[str], hashes: NDArray[np.uint64]) -> dict[int, int]:
+        """The documents of those ids that the segment has, by the ids' places in the list."""
+        first = np.searchsorted(self._id_hashes, hashes, side="left")
+        last = np.searchsorted(self._id_hashes, hashes, side="right")
+        found = {}
+        for place in np.flatnonzero(last > first).tolist():
+            for number in self._id_documents[first[place] : last[place]].tolist():
+                if self.record(number).id == identifiers[place]:
+                    found[place] = number
+        return found
+
+    def blob(self, file: str) -> NDArray[np.uint8]:
+        return map_array(self.folder / file, np.uint8)
+
+    @cached_property
+    def _text(self) -> NDArray[np.uint8]:
+        return self.blob(TEXT_FILE)
+
+    @cached_property
+    def _records(self) -> NDArray[np.uint8]:
+        return self.blob(RECORDS_FILE)
+
+    @cached_property
+    def _text_edges(self) -> NDArray[np.int64]:
+        return self.array("text_edges")
+
+    @cached_property
+    def _record_edges(self) -> NDArray[np.int64]:
+        return self.array("record_edges")
+
+    @cached_property
+    def _passage_bytes(self) -> NDArray[np.int64]:
+        return self.array("passage_bytes")
+
+    @cached_property
+    def _passage_lengths(self) -> NDArray[np.uint32]:
+        return self.array("passage_lengths")
+
+    @cached_property
+    def _id_hashes(self) -> NDArray[np.uint64]:
+        return self.array("id_hashes")
+
+    @cached_property
+    def _id_documents(self) -> NDArray[np.uint32]:
+        return self.array("id_documents")

@@ -1,0 +1,106 @@
+"""What one manifest says, opened for reading. It stays as it is while others write."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from densephrases.errors import PhraseIndexError
+from densephrases.index.disk import FileEntry
+from densephrases.index.identity import id_hash
+from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifest, SegmentEntry
+from densephrases.index.merge import Mask
+from densephrases.index.segment import Segment
+from densephrases.index.vectors import map_array
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a document stands."""
+
+    segment: int
+    document: int
+
+
+class Snapshot:
+    """The segments of an index and their deletion marks."""
+
+    def __init__(self, folder: Path, manifest: Manifest, before: Self | None = None) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        opened = {} if before is None else {segment.name: segment for segment in before.segments}
+        self.segments: list[Segment] = [self._segment(entry, opened.get(entry.name)) for entry in manifest.segments]
+
+    def _segment(self, entry: SegmentEntry, opened: Segment | None) -> Segment:
+        """As it was opened before, if only its deletion marks may have changed."""
+        if opened is not None and opened.entry.files == entry.files:
+            return opened
+        return Segment(self.folder / SEGMENTS_FOLDER / entry.name, entry, self.manifest.settings)
+
+    @cached_property
+    def deleted(self) -> list[Mask | None]:
+        """For each segment the documents that are deleted, None if none is."""
+        return [self._deleted(entry) for entry in self.manifest.segments]
+
+    def _deleted(self, entry: SegmentEntry) -> Mask | None:
+        if entry.deleted_entry is None:
+            return None
+        mask = np.zeros(entry.documents, dtype=bool)
+        mask[map_array(self.folder / DELETED_FOLDER / entry.deleted_file, "<u4")] = True
+        return mask
+
+    @cached_property
+    def live_rows(self) -> list[Mask | None]:
+        """For each segment the rows of documents that are not deleted, None if all are."""
+        return [
+            None if mask is None else segment.rows_of_documents(~mask)
+            for segment, mask in zip(self.segments, self.deleted, strict=True)
+        ]
+
+    def locate(self, identifiers: Sequence[str]) -> dict[str, Place]:
+        """Where the documents with these ids stand; those that are deleted or not there are left out."""
+        hashes = np.array([id_hash(identifier) for identifier in identifiers], dtype=np.uint64)
+        found = {}
+        for number, (segment, mask) in enumerate(zip(self.segments, self.deleted, strict=True)):
+            for place, document in segment.find_hashed(identifiers, hashes).items():
+                if mask is None or not mask[document]:
+                    found[identifiers[place]] = Place(number, document)
+        return found
+
+    def refuse_wrong_sizes(self) -> None:
+        for name, entry in self._files():
+            if problem := self._size_problem(name, entry):
+                raise PhraseIndexError(problem)
+
+    def problems(self) -> list[str]:
+        """A sentence for each file that is not what was written."""
+        found = []
+        for name, entry in self._files():
+            problem = self._size_problem(name, entry)
+            if not problem and FileEntry.of(self.folder / name) != entry:
+                problem = f"'{self.folder / name}' is damaged: its checksum differs; {_REMEDY}."
+            found += [problem] if problem else []
+        return found
+
+    def _files(self) -> list[tuple[str, FileEntry]]:
+        return [file for segment in self.manifest.segments for file in segment.paths()]
+
+    def _size_problem(self, name: str, entry: FileEntry) -> str:
+        path = self.folder / name
+        if not path.is_file():
+            return f"'{path}' is missing; {_REMEDY}."
+        if (size := path.stat().st_size) != entry.size:
+            return f"'{path}' has {size} bytes, {entry.size} were written; {_REMEDY}."
+        return ""
+
+
+_REMEDY = "restore it from a copy or build the index anew"
+
+
+def marks_of(mask: Mask) -> NDArray[np.uint32]:
+    """The numbers of the deleted documents, as they are stored."""
+    return np.flatnonzero(mask).astype("<u4")
