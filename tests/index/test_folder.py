@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,8 @@ class KilledError(Exception):
 
 
 @pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(parts, "PART_ROWS", 60)
     monkeypatch.setattr(parts, "_LOOKED_UP", 2)
 
@@ -135,6 +137,24 @@ def test_a_build_cut_anywhere_ends_the_same(
     assert [entry.candidates for entry in whole.manifest.segments] == ["ivf-pq"]
     assert contents(broken) == contents(whole)
     assert not broken.manifest.building
+
+
+@QUIET
+@given(collections(12), st.lists(st.integers(0, 12), max_size=4), st.integers(0, 40))
+def test_any_documents_cut_anywhere_end_the_same(made: list[Document], cuts: list[int], part_rows: int) -> None:
+    encoder = HashEncoder()
+    whole, broken = fresh(encoder), fresh(encoder)
+    whole.add(made, encoder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "PART_ROWS", part_rows)
+        for count in cuts:
+            with suppress(KilledError):
+                broken.add(cut(made, count), encoder)
+            broken = IndexFolder.open(broken.folder)
+            if not broken.manifest.building:
+                return
+        broken.add(made, encoder)
+    assert contents(broken) == contents(whole)
 
 
 class FailingEncoder(HashEncoder):
@@ -419,6 +439,7 @@ def test_other_models_are_refused(encoder: HashEncoder, settings: dict[str, Any]
 
 KILLED = """
 import sys, time
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from densephrases.index import parts

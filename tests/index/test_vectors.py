@@ -16,6 +16,7 @@ from densephrases.index.vectors import (
     VectorStore,
     map_array,
     quantize,
+    release_pages,
     row_type,
 )
 
@@ -96,6 +97,15 @@ def test_calibration_of_hardly_any_row(count: int) -> None:
     calibration = Calibration.of(np.ones((count, 3), dtype=np.float32))
     assert (calibration.spread_D > 0).all()
     assert Calibration.from_array(calibration.array()).spread_D.tolist() == calibration.spread_D.tolist()
+
+
+def test_released_pages_are_read_again(tmp_path: Path) -> None:
+    (tmp_path / "numbers.bin").write_bytes(np.arange(5000, dtype="<u4").tobytes())
+    numbers = map_array(tmp_path / "numbers.bin", "<u4")
+    assert numbers.sum() == 4999 * 2500
+    release_pages(numbers[7:].view(np.uint8))
+    release_pages(np.zeros(3))
+    assert numbers.sum() == 4999 * 2500
 
 
 def test_an_empty_file_is_an_empty_array(tmp_path: Path) -> None:

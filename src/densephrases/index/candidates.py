@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from densephrases.errors import ConfigError, PhraseIndexError, first_line
 from densephrases.index.disk import FileEntry, sync_file
-from densephrases.index.vectors import Floats, Rows, VectorStore
+from densephrases.index.vectors import Floats, Rows, VectorStore, release_pages
 
 CandidateKind = Literal["exact", "ivf-pq", "ivf-sq4"]
 CANDIDATE_KINDS: tuple[CandidateKind, ...] = get_args(CandidateKind)
@@ -30,7 +30,7 @@ _TRAINING_ROWS = 64  # a cluster
 _LEAST_TRAINING_ROWS = 20_000
 _ADDED_ROWS = 65_536
 _SEED = 20
-_LEAST_RESCORED = 200
+_LEAST_RESCORED = 400
 
 # Shape suffixes: B queries, K candidates of a query, N rows, D vector size.
 
@@ -156,8 +156,8 @@ def probed_clusters(clusters: int, effort: float) -> int:
 
 
 def rescored_share(effort: float) -> float:
-    """How many candidates are scored again for each one that is asked for: 1 at effort 0, 4 at 0.5, 16 at 1."""
-    return float(16**effort)
+    """How many candidates are scored again for each one that is asked for: 1 at effort 0, 8 at 0.5."""
+    return float(64**effort)
 
 
 def _refuse_effort(effort: float) -> None:
@@ -213,6 +213,7 @@ def build_ivf(store: VectorStore, kind: CandidateKind) -> Any:
     index.train(sample_ND)
     for first in range(0, len(store), _ADDED_ROWS):
         index.add(store.decode(slice(first, first + _ADDED_ROWS)))
+        release_pages(store.records_N)
     return index
 
 
@@ -246,5 +247,5 @@ def _empty_ivf(kind: CandidateKind, quantizer: Any, clusters: int) -> Any:
 
 
 def _parts(dim: int) -> int:
-    """Two dimensions in each code of four bits, or what comes next to it and divides the vector."""
-    return max(parts for parts in range(1, max(dim // 2, 1) + 1) if dim % parts == 0)
+    """Three dimensions in each code of four bits, or what comes next to it and divides the vector."""
+    return max(parts for parts in range(1, max(dim // 3, 1) + 1) if dim % parts == 0)

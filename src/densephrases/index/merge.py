@@ -14,12 +14,12 @@ from densephrases.index.writer import SegmentWriter
 
 Mask = NDArray[np.bool_]
 
-_CANDIDATE_BYTES = 1 << 30
+_CANDIDATE_BYTES = 1 << 29
 
 
 def largest_segment(dim: int) -> int:
-    """Rows whose candidate index stays within a gigabyte, which is in memory while it is built."""
-    return _CANDIDATE_BYTES // (dim // 4 + 16)
+    """Rows whose candidate index stays within half a gigabyte, which is in memory while it is built."""
+    return _CANDIDATE_BYTES // (dim // 6 + 16)
 
 
 @dataclass(frozen=True, slots=True)

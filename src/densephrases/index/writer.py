@@ -19,7 +19,7 @@ from densephrases.index.segment import (
     Segment,
     array_file,
 )
-from densephrases.index.vectors import Calibration, Floats, Quantizer, quantize
+from densephrases.index.vectors import Calibration, Floats, Quantizer, quantize, release_pages
 from densephrases.model.encoder import PassageVectors
 from densephrases.text.sentences import TextSpan
 
@@ -148,6 +148,7 @@ class SegmentWriter:
         data = data.view(np.uint8)
         for first in range(0, len(data), _COPIED_BYTES):
             self._files[file].write(data[first : first + _COPIED_BYTES])
+        release_pages(data)
 
 
 class _Cursor:
