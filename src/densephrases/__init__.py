@@ -8,15 +8,21 @@ from densephrases.errors import MissingExtraError
 if TYPE_CHECKING:
     from densephrases.model.bundled import load
     from densephrases.model.network import PhraseModel
+    from densephrases.search.answers import Answer
+    from densephrases.search.phrase_index import PhraseIndex
+    from densephrases.text.documents import Document
     from densephrases.text.passages import Passage
 
     __version__: str
 
-__all__ = ["Passage", "PhraseModel", "__version__", "load"]
+__all__ = ["Answer", "Document", "Passage", "PhraseIndex", "PhraseModel", "__version__", "load"]
 
 # Imported when first asked for: `import densephrases` is instant, and only training needs torch.
 _HOMES = {
+    "Answer": "densephrases.search.answers",
+    "Document": "densephrases.text.documents",
     "Passage": "densephrases.text.passages",
+    "PhraseIndex": "densephrases.search.phrase_index",
     "PhraseModel": "densephrases.model.network",
     "load": "densephrases.model.bundled",
 }

@@ -43,6 +43,7 @@ class ModelConfig:
             do not see how far apart they are.
         fingerprint: Names the passage side, which made the vectors of an index: models that share it can ask the same
             indexes. Set on export.
+        confidence: Weights that turn the scores of a result list into probabilities; None if they were never fitted.
         kind: A phrase model, or a cross-attention reader (which only has the trunk and the limits).
     """
 
@@ -60,6 +61,7 @@ class ModelConfig:
     filter_threshold: float | None = None
     length_penalty: float = 0.0
     fingerprint: str = ""
+    confidence: dict[str, float] | None = None
     kind: Kind = "phrases"
     schema_version: int = SCHEMA_VERSION
 
@@ -139,6 +141,9 @@ class ModelConfig:
 
     def with_fingerprint(self, fingerprint: str) -> Self:
         return replace(self, fingerprint=fingerprint)
+
+    def with_confidence(self, weights: dict[str, float]) -> Self:
+        return replace(self, confidence=weights)
 
     def save(self, folder: Path) -> None:
         (folder / CONFIG_FILE).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,185 @@
+"""The library's front door: a folder of indexed documents, its model, and the search over both."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, Self, overload
+
+from densephrases.index.build import Progress, ProgressCallback
+from densephrases.index.candidates import CandidateKind
+from densephrases.index.folder import IndexFolder, IndexInfo
+from densephrases.index.settings import IndexSettings
+from densephrases.index.vectors import Quantizer
+from densephrases.model.bundled import bundled_names, load
+from densephrases.model.encoder import Encoder
+from densephrases.search.answers import Answer, Unit
+from densephrases.search.confidence import Calibration
+from densephrases.search.filters import Where
+from densephrases.search.searcher import Searcher
+from densephrases.search.timings import Timings
+from densephrases.text.documents import Document
+
+Model = str | Path | Encoder
+Threshold = float | None | Literal["model"]
+
+
+class PhraseIndex:
+    """Documents that answer questions.
+
+    >>> index = PhraseIndex.create("my-index", [Document("curie", "Marie Curie was born in Warsaw.", "Marie Curie")])
+    >>> index.search("Where was Marie Curie born?")[0].text
+    'Warsaw'
+    """
+
+    def __init__(self, folder: IndexFolder, encoder: Encoder) -> None:
+        folder.settings.refuse_other_model(encoder)
+        self.folder = folder
+        self.encoder = encoder
+        self._searcher: Searcher | None = None
+
+    @classmethod
+    def create(
+        cls,
+        folder: str | Path,
+        documents: Iterable[Document],
+        *,
+        model: Model = "small",
+        quantizer: Quantizer = "int8",
+        filter_threshold: Threshold = "model",
+        candidates: CandidateKind | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Self:
+        """Index documents in a new folder. What was stopped on the way goes on if it is called again alike.
+
+        Args:
+            folder: New or empty, or with an unfinished index of the same settings.
+            documents: Any iterable; it is read once and never held in memory.
+            model: A bundled model's name, the folder of an exported model, or an encoder.
+            quantizer: How vectors are stored: 'fp16', 'int8' or 'int4'.
+            filter_threshold: Leaves out tokens with lower filter logits; 'model' takes the model's own, None keeps all.
+            candidates: Kind of candidate index; None chooses by size.
+            progress: Called with a report every few seconds.
+        """
+        encoder = _encoder(model)
+        settings = IndexSettings.of(encoder, _name(model, encoder), quantizer).with_candidates(candidates)
+        if filter_threshold != "model":
+            settings = settings.with_threshold(filter_threshold)
+        index = cls(IndexFolder.create(Path(folder), settings), encoder)
+        index.folder.add(documents, encoder, progress)
+        return index
+
+    @classmethod
+    def open(cls, folder: str | Path, model: Model | None = None) -> Self:
+        """An index that is there. The model is the one that made it, or another with the same passage encoder."""
+        opened = IndexFolder.open(Path(folder))
+        return cls(opened, _encoder(opened.settings.model if model is None else model))
+
+    def add(self, documents: Iterable[Document], progress: ProgressCallback | None = None) -> Progress:
+        """Add documents; those that are there already, unchanged, are passed over."""
+        with self._changing():
+            return self.folder.add(documents, self.encoder, progress)
+
+    def update(self, documents: Iterable[Document], progress: ProgressCallback | None = None) -> Progress:
+        """Add documents, replacing those whose content has changed."""
+        with self._changing():
+            return self.folder.update(documents, self.encoder, progress)
+
+    def delete(self, ids: Iterable[str]) -> int:
+        """Delete documents by their ids; if one is unknown, none is deleted."""
+        with self._changing():
+            return self.folder.delete(ids)
+
+    def optimize(self) -> None:
+        """Merge what was added and drop what was deleted."""
+        with self._changing():
+            self.folder.optimize()
+
+    def refresh(self) -> None:
+        """See what other processes have written since."""
+        with self._changing():
+            self.folder.refresh()
+
+    def check(self) -> list[str]:
+        """Read every file; a sentence for each that is not what was written."""
+        return self.folder.check()
+
+    def info(self) -> IndexInfo:
+        return self.folder.info()
+
+    def document(self, identifier: str) -> Document | None:
+        """The document with this id, as it was indexed."""
+        return self.folder.find(identifier)
+
+    def __len__(self) -> int:
+        """How many documents it holds."""
+        return self.folder.documents
+
+    @overload
+    def search(  # type: ignore[overload-overlap]  # a text is a sequence of texts
+        self,
+        questions: str,
+        k: int = ...,
+        unit: Unit = ...,
+        where: Where | None = ...,
+        documents: Iterable[str] | None = ...,
+        min_confidence: float = ...,
+        effort: float = ...,
+        exact: bool | None = ...,
+        timings: Timings | None = ...,
+    ) -> list[Answer]: ...
+
+    @overload
+    def search(
+        self,
+        questions: Sequence[str],
+        k: int = ...,
+        unit: Unit = ...,
+        where: Where | None = ...,
+        documents: Iterable[str] | None = ...,
+        min_confidence: float = ...,
+        effort: float = ...,
+        exact: bool | None = ...,
+        timings: Timings | None = ...,
+    ) -> list[list[Answer]]: ...
+
+    def search(
+        self,
+        questions: str | Sequence[str],
+        k: int = 10,
+        unit: Unit = "phrase",
+        where: Where | None = None,
+        documents: Iterable[str] | None = None,
+        min_confidence: float = 0.0,
+        effort: float = 0.5,
+        exact: bool | None = None,
+        timings: Timings | None = None,
+    ) -> list[Answer] | list[list[Answer]]:
+        """The k best different answers to one question, or to each of several; see `Searcher.search`."""
+        return self.searcher.search(questions, k, unit, where, documents, min_confidence, effort, exact, timings)
+
+    @property
+    def searcher(self) -> Searcher:
+        """Searches the index as it is now."""
+        if self._searcher is None:
+            values = self.encoder.config.confidence
+            calibration = None if values is None else Calibration.from_dict(values)
+            self._searcher = Searcher(self.folder, self.encoder, calibration)
+        return self._searcher
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self._searcher = None
+
+
+def _encoder(model: Model) -> Encoder:
+    return model if isinstance(model, Encoder) else load(model)
+
+
+def _name(model: Model, encoder: Encoder) -> str:
+    """Where the model is found again: a bundled name, or its folder wherever the index is opened from."""
+    if isinstance(model, Encoder):
+        return str(getattr(model, "folder", encoder.config.base))
+    return model if isinstance(model, str) and model in bundled_names() else str(Path(model).resolve())
