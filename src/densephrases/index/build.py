@@ -19,7 +19,7 @@ from densephrases.text.passages import Passage, split_passages
 from densephrases.text.sentences import TextSpan
 
 CHARACTERS_PER_TOKEN = 16  # of a batch: some four batches of English a chunk, with little padding between them
-CHUNK_PASSAGES = 512
+CHUNK_DOCUMENTS = 1024  # of which most are empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class Chunk:
         self.passages += 1
         self.characters += span.length
 
-    def is_full(self, characters: int) -> bool:
-        return self.passages >= CHUNK_PASSAGES or self.characters >= characters
+    def holds(self, characters: int) -> bool:
+        return self.characters >= characters
 
     @property
     def closes(self) -> bool:
@@ -86,19 +86,22 @@ class EncodedChunk:
 
 
 def chunks(documents: Iterable[PreparedDocument], characters: int) -> Iterator[Chunk]:
-    """Chunks of about `characters`; after one that ends with a document the next begins as if it were the first."""
+    """Chunks of at least `characters` that end with a document; only documents that alone are longer are parted.
+
+    After a chunk that ends with a document the next begins as if it were the first.
+    """
     chunk = Chunk()
     for prepared in documents:
         piece = Piece(prepared)
         chunk.pieces.append(piece)
         for span in split_passages(prepared.document.text):
-            if piece.spans and chunk.is_full(characters):
+            if chunk.holds(2 * characters):
                 yield chunk
                 piece = Piece(prepared, opens=False)
                 chunk = Chunk([piece])
             chunk.add(piece, span)
         piece.closes = True
-        if chunk.is_full(characters) or len(chunk.pieces) >= CHUNK_PASSAGES:
+        if chunk.holds(characters) or len(chunk.pieces) >= CHUNK_DOCUMENTS:
             yield chunk
             chunk = Chunk()
     if chunk.pieces:
