@@ -14,7 +14,7 @@ import pytest
 
 from densephrases.errors import DataError, MissingExtraError
 from densephrases.text.documents import Document, Skipped
-from densephrases.text.readers import ReadReport, read_documents
+from densephrases.text.readers import ReadReport, input_bytes, read_documents
 
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,
@@ -192,3 +192,43 @@ def test_a_missing_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_reading_is_lazy(tmp_path: Path) -> None:
     write(tmp_path, {"a.txt": "x", "b.bin": b"\0"})
     assert next(read_documents([tmp_path], strict=True)).id == "a.txt"
+
+
+LINES = "".join(json.dumps({"text": os.urandom(500).hex()}) + "\n" for _ in range(5000))
+
+
+@pytest.mark.parametrize("suffix", ["", *COMPRESSORS])
+def test_how_far_a_file_is_read(tmp_path: Path, suffix: str) -> None:
+    write(tmp_path, {f"a.jsonl{suffix}": COMPRESSORS.get(suffix, bytes)(LINES.encode())})
+    report = ReadReport()
+    total = input_bytes([tmp_path])
+    assert total == (tmp_path / f"a.jsonl{suffix}").stat().st_size
+    shares = [report.bytes / total for _ in read_documents([tmp_path], report=report)]
+    assert shares == sorted(shares)
+    assert 0.4 < shares[2500] < 0.8
+    assert report.bytes == total
+
+
+def test_binary_files_are_not_counted(tmp_path: Path) -> None:
+    write(tmp_path, {"a.txt": "x" * 10, "b.bin": bytes(1000), "c/d.md": "y" * 5, "e.json": "no json"})
+    report = ReadReport()
+    assert input_bytes([tmp_path]) == 22
+    assert [(d.id, report.bytes) for d in read_documents([tmp_path], report=report)] == [("a.txt", 0), ("c/d.md", 10)]
+    assert report.bytes == 22
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, None),
+        ({"a.txt": "x" * 100, "b.txt.gz": "y" * 10}, 110),
+        ({"a.txt": "x" * 100, "b.txt.gz": "y" * 50}, None),
+        ({"a.txt": "x" * 100, "b.pdf": "y" * 50}, None),
+        ({"b.pdf": "y" * 50}, None),
+        ({"a.txt.xz": "x" * 100, "b.txt.gz": "y" * 50}, 150),
+    ],
+)
+def test_bytes_that_say_how_much_text_there_is(
+    tmp_path: Path, files: dict[str, bytes | str], expected: int | None
+) -> None:
+    assert input_bytes([write(tmp_path, files)]) == expected

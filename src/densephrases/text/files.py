@@ -16,20 +16,40 @@ from densephrases.errors import DataError
 
 UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeDecodeError)  # what reading any file may raise
 
-_OPENERS: dict[str, Callable[[Path, str], Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+Opened = Callable[[BinaryIO], None]  # is given the file as it lies on the disk, whose tell() says how far it is read
+
+_OPENERS: dict[str, Callable[[BinaryIO, str], Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 _DUMP_PART = re.compile(r"(?<=\.xml)-p\d+p\d+$")  # the parts of a Wikipedia dump are called x.xml-p1p41242.bz2
 _HEAD = 1 << 16
 
 
-def open_file(path: Path) -> BinaryIO:
+@contextmanager
+def open_file(path: Path, opened: Opened | None = None) -> Iterator[BinaryIO]:
     """The bytes of a file, decompressed if its suffix is .gz, .xz or .bz2."""
-    file: BinaryIO = _OPENERS.get(path.suffix.lower(), Path.open)(path, "rb")
-    return file
+    with path.open("rb") as file:
+        if opened is not None:
+            opened(file)
+        opener = _OPENERS.get(path.suffix.lower())
+        if opener is None:
+            yield file
+        else:
+            with opener(file, "rb") as decompressed:
+                yield decompressed
+
+
+def is_compressed(path: Path) -> bool:
+    return path.suffix.lower() in _OPENERS
+
+
+def is_binary(path: Path) -> bool:
+    """Whether it is a film rather than a text, by a look at its beginning."""
+    with path.open("rb") as file:
+        return b"\0" in file.read(_HEAD)
 
 
 def split_name(path: Path) -> tuple[str, str]:
     """Stem and format suffix in lower case, without the suffix of a compression: 'A.TXT.gz' gives 'A', '.txt'."""
-    name = path.stem if path.suffix.lower() in _OPENERS else path.name
+    name = path.stem if is_compressed(path) else path.name
     inner = Path(_DUMP_PART.sub("", name))
     return inner.stem, inner.suffix.lower()
 
@@ -62,25 +82,25 @@ def read_text(path: Path) -> str:
 
 
 @contextmanager
-def open_lines(path: Path) -> Iterator[BinaryIO]:
+def open_lines(path: Path, opened: Opened | None = None) -> Iterator[BinaryIO]:
     """A file of UTF-8 text to be read line by line, after a byte order mark."""
-    with _open_checked(path) as file:
+    with _open_checked(path, opened) as file:
         if file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
             file.seek(0)
         yield file
 
 
 @contextmanager
-def open_text(path: Path) -> Iterator[TextIO]:
+def open_text(path: Path, opened: Opened | None = None) -> Iterator[TextIO]:
     """A file of UTF-8 text whose line ends are left as they are."""
-    with open_lines(path) as file, TextIOWrapper(file, encoding="utf-8", newline="") as text:
+    with open_lines(path, opened) as file, TextIOWrapper(file, encoding="utf-8", newline="") as text:
         yield text
 
 
 @contextmanager
-def _open_checked(path: Path) -> Iterator[BinaryIO]:
+def _open_checked(path: Path, opened: Opened | None = None) -> Iterator[BinaryIO]:
     """Looks at the beginning first: a film of many gigabytes is refused without being read."""
-    with open_file(path) as file:
+    with open_file(path, opened) as file:
         if b"\0" in file.read(_HEAD):
             raise DataError(f"'{path}' is binary or not UTF-8; expected text in UTF-8.")
         file.seek(0)

@@ -12,16 +12,16 @@ from typing import Any, TextIO
 
 from densephrases.errors import DataError
 from densephrases.text.documents import Document, Skipped
-from densephrases.text.files import open_lines, open_text
+from densephrases.text.files import Opened, open_lines, open_text
 
 _KNOWN = {"id", "title", "text", "paragraphs", "metadata"}
 _CHUNK = 1 << 16
 _SPACE = " \t\r\n"
 
 
-def read_json_lines(path: Path, name: str) -> Iterator[Document | Skipped]:
+def read_json_lines(path: Path, name: str, opened: Opened | None = None) -> Iterator[Document | Skipped]:
     """One document a line, never more than a line in memory; one without an id is called by its line: 'name#3'."""
-    with open_lines(path) as file:
+    with open_lines(path, opened) as file:
         for number, line in enumerate(file, start=1):
             if line.strip():
                 yield _line_document(line, f"{path}, line {number}", f"{name}#{number}")
@@ -35,9 +35,9 @@ def _line_document(line: bytes, place: str, name: str) -> Document | Skipped:
     return _document(record, place, name)
 
 
-def read_json(path: Path, name: str) -> Iterator[Document | Skipped]:
+def read_json(path: Path, name: str, opened: Opened | None = None) -> Iterator[Document | Skipped]:
     """One object, a list of objects, or objects one after another, read piece by piece; ids as for lines."""
-    with open_text(path) as file:
+    with open_text(path, opened) as file:
         number = 0
         try:
             for number, record in enumerate(_objects(file), start=1):

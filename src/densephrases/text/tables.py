@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from densephrases.errors import DataError
 from densephrases.text.documents import Document, Skipped
-from densephrases.text.files import open_text, split_name
+from densephrases.text.files import Opened, open_text, split_name
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 _LONGEST = 1 << 26  # characters of a field: a quote that is never closed must not swallow a file of any size
 
 
-def read_table(path: Path, name: str) -> Iterator[Document | Skipped]:
+def read_table(path: Path, name: str, opened: Opened | None = None) -> Iterator[Document | Skipped]:
     """One document a row, under a header that has a column 'text' and may have 'id' and 'title'.
 
     All other columns go to the metadata. A row without an id is called by its number: 'name#3'.
     """
     csv.field_size_limit(_LONGEST)  # the library knows one limit for all; its own is too short for an article
     delimiter = "\t" if split_name(path)[1] == ".tsv" else ","
-    with open_text(path) as file:
+    with open_text(path, opened) as file:
         rows = csv.reader(file, delimiter=delimiter, strict=True)
         header = next(_rows(rows, path), None)
         if header is None:

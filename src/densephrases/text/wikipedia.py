@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from densephrases.errors import DataError, MissingExtraError
 from densephrases.text.documents import Document, Skipped
-from densephrases.text.files import open_file
+from densephrases.text.files import Opened, open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ _DISAMBIGUATION = re.compile(
 )
 
 
-def read_dump(path: Path) -> Iterator[Document | Skipped]:
+def read_dump(path: Path, opened: Opened | None = None) -> Iterator[Document | Skipped]:
     """The articles in order, a page at a time: id and title of the page, and its paragraphs with blank lines between.
 
     Headings, lists, tables, infoboxes, images and references are left out, and so are redirects, disambiguation
@@ -38,7 +38,7 @@ def read_dump(path: Path) -> Iterator[Document | Skipped]:
     prose = _load_prose(path)
     media = {"file", "image", "category"}
     try:
-        for element in _elements(path):
+        for element in _elements(path, opened):
             if _local(element) == "siteinfo":
                 media |= _media_names(element)
             elif _local(element) == "page":
@@ -58,9 +58,9 @@ def _load_prose(path: Path) -> "Prose":
     return prose
 
 
-def _elements(path: Path) -> Iterator[ElementTree.Element]:
+def _elements(path: Path, opened: Opened | None) -> Iterator[ElementTree.Element]:
     """The children of <mediawiki>, each forgotten before the next is read."""
-    with open_file(path) as file:
+    with open_file(path, opened) as file:
         events = ElementTree.iterparse(file, events=("start", "end"))  # noqa: S314 (expat limits entity expansion)
         _, root = next(events)
         if _local(root) != "mediawiki":
