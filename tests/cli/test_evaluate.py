@@ -9,6 +9,8 @@ import pytest
 
 from densephrases.cli import evaluate
 from densephrases.evaluate import filtering
+from densephrases.evaluate.datasets import sample_path
+from densephrases.model.bundled import resolve
 from densephrases.model.config import ModelConfig
 from densephrases.model.reader import Reader
 
@@ -135,3 +137,25 @@ def test_a_place_that_cannot_be_written_is_one_sentence(
     result = densephrases("eval", "reading", small_squad, "--model", exported, "--predictions", tmp_path)
     assert result.code == 2
     assert result.err.strip().splitlines()[-1] == f"Error: '{tmp_path}' cannot be used: Is a directory."
+
+
+def test_confidence_stores_its_weights(densephrases: Command, tmp_path: Path) -> None:
+    """On the bundled model, which is right often enough to be fitted; the index is kept and found again."""
+    model = tmp_path / "model"
+    shutil.copytree(resolve("small"), model)
+    ModelConfig.load(model).with_confidence(None).save(model)
+    options = ["--model", model, "--index", tmp_path / "index", "--plot", tmp_path / "plot.png"]
+    unanswerable = tmp_path / "unanswerable.json"
+    unanswerable.write_text(sample_path().read_text().replace('"answers": [', '"is_impossible": true, "answers": ['))
+    result = densephrases("eval", "confidence", sample_path(), *options, "--unanswerable", unanswerable, "--json")
+    assert result.code == 0
+    values = json.loads(result.out)
+    assert values["questions"] == 2 * values["unanswerable"] > 0
+    assert ModelConfig.load(model).confidence is None, "nothing is stored unasked"
+    assert (tmp_path / "plot.png").is_file()
+    result = densephrases("eval", "confidence", sample_path(), *options[:4], "--write")
+    assert result.code == 0
+    assert "calibration error" in result.out
+    weights = ModelConfig.load(model).confidence
+    assert weights is not None
+    assert weights.keys() == values["weights"].keys()

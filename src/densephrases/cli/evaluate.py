@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,9 +16,13 @@ from densephrases.cli.extras import quiet_transformers, require
 from densephrases.errors import DataError
 
 if TYPE_CHECKING:
+    from densephrases.evaluate.confidence import ConfidenceReport
+    from densephrases.evaluate.datasets import QuestionedPassage
     from densephrases.evaluate.filtering import FilterRow
     from densephrases.evaluate.reading import EncodedFile
+    from densephrases.index.build import Progress as BuildProgress
     from densephrases.model.encoder import Encoder
+    from densephrases.search.phrase_index import PhraseIndex
 
 app = typer.Typer(help="Evaluate models on annotated questions.", no_args_is_help=True, rich_markup_mode=None)
 progress_console = Console(stderr=True)
@@ -135,6 +140,80 @@ def length(
         mark = "chosen" if row == chosen else ""
         table.add_row(f"{row.penalty:.3f}", f"{row.exact_match:.2f}", f"{row.f1:.2f}", mark)
     Console().print(table)
+
+
+@app.command()
+def confidence(
+    data: Data,
+    unanswerable: Annotated[
+        Path | None, typer.Option(help="SQuAD JSON with questions that nothing answers, about the same articles.")
+    ] = None,
+    model: Model = "small",
+    index: Annotated[
+        Path | None, typer.Option(help="Folder in which the index of the file's articles is kept [default: none].")
+    ] = None,
+    write: Annotated[bool, typer.Option("--write", help="Store the fitted weights in the model folder.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw reliability and coverage to this PNG file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """How far confidences can be believed: fits them to an index of the file's articles and judges them on others."""
+    if plot is not None:
+        require("plot", "matplotlib")
+    from densephrases.evaluate.confidence import judge, questions_about, report
+    from densephrases.evaluate.datasets import read_squad
+    from densephrases.model.bundled import load, resolve
+
+    passages = read_squad(data)
+    asked = questions_about(passages, None if unanswerable is None else read_squad(unanswerable))
+    encoder = load(model)
+    with TemporaryDirectory() as temporary:
+        opened = _article_index(index or Path(temporary) / "index", passages, encoder)
+        with Progress(console=progress_console, transient=True) as progress:
+            bar = progress.add_task("asking", total=len(asked))
+            found = report(judge(opened, asked, lambda count: progress.advance(bar, count)))
+    if write:
+        encoder.config.with_confidence(found.weights).save(resolve(model))
+    if plot is not None:
+        from densephrases.evaluate.charts import draw_confidence
+
+        draw_confidence(found, plot)
+    if as_json:
+        typer.echo(json.dumps(asdict(found)))
+    else:
+        _print_confidence(found)
+
+
+def _article_index(folder: Path, passages: list["QuestionedPassage"], encoder: "Encoder") -> "PhraseIndex":
+    from densephrases.evaluate.confidence import articles_of
+    from densephrases.index.manifest import MANIFEST_FILE
+    from densephrases.search.phrase_index import PhraseIndex
+
+    with Progress(console=progress_console, transient=True) as progress:
+        articles = list(articles_of(passages))
+        bar = progress.add_task("indexing", total=len(articles))
+
+        def show(so_far: "BuildProgress") -> None:
+            progress.update(bar, completed=so_far.documents + so_far.unchanged)
+
+        if (folder / MANIFEST_FILE).is_file():
+            opened = PhraseIndex.open(folder, encoder)
+            opened.add(articles, show)
+            return opened
+        return PhraseIndex.create(folder, articles, model=encoder, progress=show)
+
+
+def _print_confidence(found: "ConfidenceReport") -> None:
+    typer.echo(
+        f"{found.questions:,} questions, {found.unanswerable:,} of them without an answer: EM {found.exact_match:.2f}; "
+        f"calibration error {found.calibration_error:.2f}%, area under risk and coverage {found.risk_coverage_area:.3f}"
+    )
+    reliability = Table("confidence", "right", "questions", title="Reliability")
+    for each in found.bins:
+        reliability.add_row(f"{each.confidence:.3f}", f"{each.accuracy:.3f}", f"{each.count:,}")
+    coverage = Table("answered", "if confidence is at least", "right", title="Answering only when confident")
+    for point in found.coverage:
+        coverage.add_row(f"{point.coverage:.2f}", f"{point.confidence:.3f}", f"{point.accuracy:.3f}")
+    Console().print(reliability, coverage)
 
 
 def _print_filter_table(rows: list["FilterRow"], chosen: "FilterRow") -> None:

@@ -142,7 +142,7 @@ class ModelConfig:
     def with_fingerprint(self, fingerprint: str) -> Self:
         return replace(self, fingerprint=fingerprint)
 
-    def with_confidence(self, weights: dict[str, float]) -> Self:
+    def with_confidence(self, weights: dict[str, float] | None) -> Self:
         return replace(self, confidence=weights)
 
     def save(self, folder: Path) -> None:
