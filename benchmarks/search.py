@@ -1,0 +1,171 @@
+"""Where the time of a question goes, what the default settings miss, and how much memory it takes.
+
+python benchmarks/search.py [--model small] [--index DIR] [--questions SQUAD.json.gz] [--limit 512] [--json FILE]
+
+Without --index the bundled articles are indexed first; a DIR that does not exist yet is made so and kept. The questions
+are those of the bundled articles and of the bundled passages of SQuAD, or of a SQuAD file: recall is measured against
+exhaustive search in the same index, so nothing needs to answer them.
+"""
+
+import json
+import resource
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from densephrases.evaluate.datasets import questions_of, read_squad, sample_path
+from densephrases.index.candidates import DEFAULT_EFFORT
+from densephrases.sample import SAMPLE_QUESTIONS, articles_path
+from densephrases.search.answers import Answer
+from densephrases.search.phrase_index import PhraseIndex
+from densephrases.search.timings import Timings
+from densephrases.text.readers import read_documents
+
+BATCHES = (1, 64)
+EFFORTS = (0.25, 0.5, 0.75, 1.0)
+RECALL_BAR = 0.98
+ROUNDS = 3
+STAGES = ("encode", "candidates", "window", "rest", "search", "total")
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Milliseconds a question of every call: all stages of it, the search being all but the encoding."""
+
+    batch: int
+    stages: dict[str, list[float]]
+
+    def percentile(self, stage: str, percent: float) -> float:
+        return float(np.percentile(self.stages[stage], percent))
+
+    def mean(self, stage: str) -> float:
+        return float(np.mean(self.stages[stage]))
+
+    @property
+    def share(self) -> float:
+        """Of the search in the encoding, by the medians."""
+        return self.percentile("search", 50) / self.percentile("encode", 50)
+
+    def to_dict(self) -> dict[str, Any]:
+        numbers = {s: {"mean": self.mean(s), **{f"p{p}": self.percentile(s, p) for p in (50, 99)}} for s in STAGES}
+        return {"batch": self.batch, "milliseconds": numbers, "search_to_encode": self.share}
+
+
+def main(
+    model: Annotated[str | None, typer.Option(help="A bundled model's name or an exported model's folder.")] = None,
+    index: Annotated[Path | None, typer.Option(help="An index, or where to keep that of the articles.")] = None,
+    questions: Annotated[Path | None, typer.Option(help="A SQuAD file to ask the questions of.")] = None,
+    limit: Annotated[int, typer.Option(help="At most so many questions.")] = 512,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here as well.")] = None,
+) -> None:
+    """Prints milliseconds a question, recall at ten and memory."""
+    asked = read_questions(questions)[:limit]
+    with TemporaryDirectory() as place:
+        opened = open_or_build(index or Path(place) / "index", model)
+        spent = [measure(opened, asked, batch) for batch in BATCHES]
+        memory = peak_megabytes()
+        recalls = recall(opened, asked)
+        info = opened.info()
+        kinds = [str(segment.entry.candidates) for segment in opened.folder.segments]
+    console = Console(width=120)
+    console.print(
+        f"{len(asked)} questions, {info.documents} documents, {info.rows:,} rows, "
+        f"{info.bytes / 1e6:.0f} MB on disk, candidates: {', '.join(kinds)}"
+    )
+    console.print(times_table(spent))
+    console.print(recall_table(recalls))
+    console.print(f"Memory at most {memory:.0f} MB while searching, with the model and the mapped pages of the index.")
+    if json_file is not None:
+        values = {"questions": len(asked), "rows": info.rows, "bytes": info.bytes, "candidates": kinds}
+        measured = {"times": [s.to_dict() for s in spent], "recall": recalls, "peak_megabytes": memory}
+        json_file.write_text(json.dumps(values | measured, indent=1))
+
+
+def read_questions(path: Path | None) -> list[str]:
+    """Spread over the whole file: neighbours in it ask about the same passage."""
+    if path is None:
+        ours = [sample.question for sample in SAMPLE_QUESTIONS]
+        return ours + [question.text for _, question in questions_of(read_squad(sample_path()))]
+    texts = list(dict.fromkeys(question.text.strip() for _, question in questions_of(read_squad(path))))
+    return [texts[i] for i in np.random.default_rng(0).permutation(len(texts)) if texts[i]]
+
+
+def open_or_build(folder: Path, model: str | None) -> PhraseIndex:
+    if not folder.exists():  # in a process of its own, whose memory is not counted here
+        builder = get_context("spawn").Process(target=build, args=(folder, model or "small"))
+        builder.start()
+        builder.join()
+    return PhraseIndex.open(folder, model)
+
+
+def build(folder: Path, model: str) -> None:
+    PhraseIndex.create(folder, read_documents([articles_path()]), model=model)
+
+
+def measure(index: PhraseIndex, questions: Sequence[str], batch: int) -> Spent:
+    """Each call is repeated and its best round counts: what else the machine does is not ours."""
+    index.search(questions[:batch])  # opens the model and maps the index
+    stages: dict[str, list[float]] = {stage: [] for stage in STAGES}
+    for first in range(0, len(questions) - batch + 1, batch):
+        rounds = [timed(index, questions[first : first + batch]) for _ in range(ROUNDS)]
+        best = min(rounds, key=lambda timings: timings.total)
+        for stage in STAGES:
+            search = best.total - best.encode
+            stages[stage].append(1000 * (search if stage == "search" else getattr(best, stage)) / batch)
+    return Spent(batch, stages)
+
+
+def timed(index: PhraseIndex, questions: Sequence[str]) -> Timings:
+    timings = Timings()
+    index.search(questions, timings=timings)
+    return timings
+
+
+def recall(index: PhraseIndex, questions: Sequence[str]) -> dict[float, float]:
+    """For each effort the share of the ten best answers of exhaustive search that are found."""
+    expected = index.search(questions, exact=True)
+    return {effort: overlap(expected, index.search(questions, effort=effort)) for effort in EFFORTS}
+
+
+def overlap(expected: Sequence[Sequence[Answer]], found: Sequence[Sequence[Answer]]) -> float:
+    pairs = [({_place(a) for a in e}, {_place(a) for a in f}) for e, f in zip(expected, found, strict=True)]
+    return sum(len(e & f) for e, f in pairs) / sum(len(e) for e, _ in pairs)
+
+
+def _place(answer: Answer) -> tuple[str, int, int]:
+    return answer.document.id, answer.start, answer.end
+
+
+def peak_megabytes() -> float:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
+
+
+def times_table(spent: Sequence[Spent]) -> Table:
+    table = Table("batch", "ms a question", *STAGES, "search / encode")
+    for s in spent:
+        for name, percent in (("p50", 50), ("p99", 99)):
+            ratio = f"{s.share:.2f} {'reached' if s.share <= 1 else 'missed'}" if name == "p50" else ""
+            table.add_row(str(s.batch), name, *(f"{s.percentile(stage, percent):.2f}" for stage in STAGES), ratio)
+    return table
+
+
+def recall_table(recalls: dict[float, float]) -> Table:
+    table = Table("effort", "recall@10 of exhaustive search", "")
+    for effort, value in recalls.items():
+        verdict = ("reached" if value >= RECALL_BAR else "missed") if effort == DEFAULT_EFFORT else ""
+        table.add_row(f"{effort}{' (default)' if effort == DEFAULT_EFFORT else ''}", f"{value:.4f}", verdict)
+    return table
+
+
+if __name__ == "__main__":
+    typer.run(main)
