@@ -16,7 +16,7 @@ from densephrases.model.batches import TokenBatch
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, Floats
 from densephrases.model.tokens import Tokens
-from densephrases.search.answers import Answer, Unit
+from densephrases.search.answers import BOUNDARIES, Answer, Unit
 from densephrases.search.collection import Part
 from densephrases.search.confidence import Calibration
 from densephrases.search.filters import Filter
@@ -99,7 +99,7 @@ def test_filters_like_brute_force(
     parts = [Part.of(segment, mask) for segment, mask in zip(index.segments, masks, strict=True)]
     vectors = encoder.encode_questions([question])
     brute = BruteForce([part for part in parts if part.rows], vectors.start_BD[0], vectors.end_BD[0], 0.25)
-    expected = brute.distinct(unit, k, "both")
+    expected = brute.distinct(unit, k, BOUNDARIES)
     assert [answer.score for answer in answers] == [span.score for span in expected]
     shown = [(text[start:end]) for text, start, end in map(brute.text, expected)]
     assert [answer.phrase.text for answer in answers] == shown

@@ -7,7 +7,7 @@ from typing import get_args, overload
 
 from densephrases.errors import ConfigError, DataError
 from densephrases.model.encoder import Encoder
-from densephrases.search.answers import Answer, Boundaries, Distinct, Unit, answers_of
+from densephrases.search.answers import BOUNDARIES, Answer, Boundaries, Distinct, Unit, answers_of
 from densephrases.search.collection import Index, Part
 from densephrases.search.confidence import RIVALS, Calibration
 from densephrases.search.filters import Filter, Where
@@ -49,7 +49,7 @@ class Searcher:
         index: Index,
         encoder: Encoder,
         calibration: Calibration | None = None,
-        boundaries: Boundaries = "both",
+        boundaries: Boundaries = BOUNDARIES,
     ) -> None:
         if encoder.config.split:
             raise ConfigError("The model has split=True, whose scores are no sums of two; search with another model.")
