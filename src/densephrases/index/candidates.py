@@ -6,6 +6,7 @@ same whatever proposed a row, and segments of different kinds can be compared.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
@@ -31,6 +32,7 @@ _LEAST_TRAINING_ROWS = 20_000
 _ADDED_ROWS = 65_536
 _SEED = 20
 _LEAST_RESCORED = 400
+_CODES_A_THREAD = 250_000  # compared in some 5 ms; on a busy machine a second thread may come later than that
 
 # Shape suffixes: B queries, K candidates of a query, N rows, D vector size.
 
@@ -129,7 +131,9 @@ class IvfCandidates(Candidates):
             return best_of_rows(self.store, queries_BD, k, np.flatnonzero(allowed))
         parameters = self._parameters(effort, count, allowed)
         wanted = min(count, max(_LEAST_RESCORED, int(k * rescored_share(effort))))
-        _, rows_BK = self.index.search(np.ascontiguousarray(queries_BD, dtype=np.float32), wanted, params=parameters)
+        with _threads_for(len(queries_BD) * parameters.nprobe * len(self.store) // self.index.nlist):
+            queries_BD = np.ascontiguousarray(queries_BD, dtype=np.float32)
+            _, rows_BK = self.index.search(queries_BD, wanted, params=parameters)
         return self._rescored(queries_BD, rows_BK, k)
 
     def _parameters(self, effort: float, count: int, allowed: NDArray[np.bool_] | None) -> Any:
@@ -148,6 +152,18 @@ class IvfCandidates(Candidates):
         scores = [scores_1K for scores_1K, _ in best] or [np.zeros((0, k), dtype=np.float32)]
         rows = [rows_1K for _, rows_1K in best] or [np.zeros((0, k), dtype=np.int64)]
         return np.concatenate(scores), np.concatenate(rows)
+
+
+@contextmanager
+def _threads_for(codes: int) -> Iterator[None]:
+    """A search that takes less than it may take to wake another thread stays in this one."""
+    threads = faiss.omp_get_max_threads()
+    if codes < _CODES_A_THREAD:
+        faiss.omp_set_num_threads(1)  # of searches that the calling thread starts
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(threads)
 
 
 def probed_clusters(clusters: int, effort: float) -> int:
