@@ -32,7 +32,8 @@ _LEAST_TRAINING_ROWS = 20_000
 _ADDED_ROWS = 65_536
 _SEED = 20
 _LEAST_RESCORED = 400
-_CODES_A_THREAD = 250_000  # compared in some 5 ms; on a busy machine a second thread may come later than that
+_FEW_CODES = 250_000  # are compared in some 5 ms
+_FEW_ROWS = 250_000  # are clustered and coded in some 20 s
 
 # Shape suffixes: B queries, K candidates of a query, N rows, D vector size.
 
@@ -131,7 +132,8 @@ class IvfCandidates(Candidates):
             return best_of_rows(self.store, queries_BD, k, np.flatnonzero(allowed))
         parameters = self._parameters(effort, count, allowed)
         wanted = min(count, max(_LEAST_RESCORED, int(k * rescored_share(effort))))
-        with _threads_for(len(queries_BD) * parameters.nprobe * len(self.store) // self.index.nlist):
+        compared = len(queries_BD) * parameters.nprobe * len(self.store) // self.index.nlist
+        with one_thread(compared < _FEW_CODES):
             queries_BD = np.ascontiguousarray(queries_BD, dtype=np.float32)
             _, rows_BK = self.index.search(queries_BD, wanted, params=parameters)
         return self._rescored(queries_BD, rows_BK, k)
@@ -155,11 +157,11 @@ class IvfCandidates(Candidates):
 
 
 @contextmanager
-def _threads_for(codes: int) -> Iterator[None]:
-    """A search that takes less than it may take to wake another thread stays in this one."""
+def one_thread(small: bool) -> Iterator[None]:
+    """Small work of faiss stays in this thread: on a busy machine the second one may come later than the end of it."""
     threads = faiss.omp_get_max_threads()
-    if codes < _CODES_A_THREAD:
-        faiss.omp_set_num_threads(1)  # of searches that the calling thread starts
+    if small:
+        faiss.omp_set_num_threads(1)  # of what the calling thread starts
     try:
         yield
     finally:
@@ -225,11 +227,13 @@ def build_ivf(store: VectorStore, kind: CandidateKind) -> Any:
     assert len(store) >= _FEWEST_CLUSTERED
     clusters = round(len(store) ** 0.5)
     sample_ND = _training_sample(store, max(_TRAINING_ROWS * clusters, _LEAST_TRAINING_ROWS))
-    index = _empty_ivf(kind, _clustered(sample_ND, clusters), clusters)
-    index.train(sample_ND)
-    for first in range(0, len(store), _ADDED_ROWS):
-        index.add(store.decode(slice(first, first + _ADDED_ROWS)))
-        release_pages(store.records_N)
+    with one_thread(len(store) < _FEW_ROWS):
+        index = _empty_ivf(kind, _clustered(sample_ND, clusters), clusters)
+        with one_thread(True):  # many clusterings of few rows
+            index.train(sample_ND)
+        for first in range(0, len(store), _ADDED_ROWS):
+            index.add(store.decode(slice(first, first + _ADDED_ROWS)))
+            release_pages(store.records_N)
     return index
 
 
