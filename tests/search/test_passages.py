@@ -16,7 +16,6 @@ def test_sentences_around(text: str, data: st.DataObject) -> None:
     starts = st.integers(0, len(text))
     spans = data.draw(st.lists(starts.flatmap(lambda start: st.tuples(st.just(start), st.integers(start, len(text))))))
     passage = FoundPassage(text, 0, Document("d", text))
-    found = passage.all_sentences_around(np.array(spans, dtype=np.int64).reshape(-1, 2))
+    found = passage.sentences_around(np.array(spans, dtype=np.int64).reshape(-1, 2))
     expected = [sentences_around(text, start, end) for start, end in spans]
     assert [TextSpan(*span) for span in found.tolist()] == expected
-    assert [passage.sentences_around(TextSpan(*span)) for span in spans] == expected

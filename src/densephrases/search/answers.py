@@ -8,7 +8,7 @@ import numpy as np
 
 from densephrases.search.collection import Mask, Rows
 from densephrases.search.pairs import Phrases
-from densephrases.search.passages import PassageTexts
+from densephrases.search.passages import FoundPassage, PassageTexts
 from densephrases.text.normal import normalize_answer
 from densephrases.text.sentences import TextSpan
 
@@ -161,18 +161,15 @@ def _is_first(keys_N: Rows) -> Mask:
 
 
 def answers_of(phrases: Phrases, confidences: Sequence[float | None], unit: Unit, texts: PassageTexts) -> list[Answer]:
-    passages_N, spans_N2 = texts.passage_keys(phrases).tolist(), texts.spans(phrases).tolist()
-    rows = zip(passages_N, spans_N2, phrases.score_N.tolist(), confidences, strict=True)
-    return [
-        _answer(texts, passage, TextSpan(*span), score, confidence, unit) for passage, span, score, confidence in rows
-    ]
+    passages = [texts.of_key(key) for key in texts.passage_keys(phrases).tolist()]
+    spans, sentences = ([TextSpan(*s) for s in of(phrases).tolist()] for of in (texts.spans, texts.sentences))
+    columns = zip(passages, spans, sentences, phrases.score_N.tolist(), confidences, strict=True)
+    return [_answer(*values, unit) for values in columns]
 
 
 def _answer(
-    texts: PassageTexts, key: int, phrase: TextSpan, score: float, confidence: float | None, unit: Unit
+    passage: FoundPassage, phrase: TextSpan, sentence: TextSpan, score: float, confidence: float | None, unit: Unit
 ) -> Answer:
-    passage = texts.of_key(key)
-    sentence = passage.sentences_around(phrase)
     shown = {"phrase": phrase, "sentence": sentence}.get(unit, TextSpan(0, len(passage.text)))
     begin, document = passage.begin, passage.document
     return Answer(

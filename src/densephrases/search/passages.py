@@ -8,7 +8,7 @@ import numpy as np
 
 from densephrases.search.collection import DocumentRecord, Part, Rows, Segment
 from densephrases.search.pairs import Phrases
-from densephrases.text.sentences import TextSpan, sentence_spans
+from densephrases.text.sentences import sentence_spans
 
 _PASSAGE_BITS = 40
 
@@ -27,12 +27,8 @@ class FoundPassage:
     def _sentences_S2(self) -> Rows:  # noqa: N802
         return np.array([(s.start, s.end) for s in sentence_spans(self.text)], dtype=np.int64).reshape(-1, 2)
 
-    def sentences_around(self, phrase: TextSpan) -> TextSpan:
-        ((start, end),) = self.all_sentences_around(np.array([[phrase.start, phrase.end]])).tolist()
-        return TextSpan(start, end)
-
-    def all_sentences_around(self, spans_N2: Rows) -> Rows:
-        """For each span what `sentences_around` gives."""
+    def sentences_around(self, spans_N2: Rows) -> Rows:
+        """For each span from the first to the last sentence that it touches, or itself if it touches none."""
         start_N, end_N = spans_N2[:, 0], np.maximum(spans_N2[:, 1], spans_N2[:, 0] + 1)
         first_N = np.searchsorted(self._sentences_S2[:, 1], start_N, side="right")
         last_N = np.searchsorted(self._sentences_S2[:, 0], end_N, side="left") - 1
@@ -76,7 +72,7 @@ class PassageTexts:
         keys, place_N = np.unique(self.passage_keys(phrases), return_inverse=True)
         spans_N2 = self.spans(phrases)
         for place, key in enumerate(keys.tolist()):
-            spans_N2[place_N == place] = self.of_key(key).all_sentences_around(spans_N2[place_N == place])
+            spans_N2[place_N == place] = self.of_key(key).sentences_around(spans_N2[place_N == place])
         return spans_N2
 
     def _look_up(self, phrases: Phrases, field: Callable[[Segment, Phrases], Rows]) -> Rows:
