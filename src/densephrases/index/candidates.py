@@ -248,7 +248,7 @@ def _clustered(sample_ND: Floats, clusters: int) -> Any:
     """Centres on a sphere: with inner products a long centre would draw most rows to itself."""
     dim = sample_ND.shape[1]
     settings = faiss.ClusteringParameters()
-    settings.niter, settings.seed, settings.spherical = 10, _SEED, True
+    settings.niter, settings.seed, settings.spherical = 5, _SEED, True
     settings.min_points_per_centroid = 1
     settings.max_points_per_centroid = len(sample_ND)
     clustering = faiss.Clustering(dim, clusters, settings)
