@@ -72,7 +72,7 @@ def test_fit_uses_all_ranks_it_is_told_of() -> None:
     correct = [(random.random(10) < truth.probability(scores)).tolist() for scores in lists]
     fitted = Calibration.fit(lists, correct)
     assert fitted.score == pytest.approx(truth.score, abs=0.1)
-    assert fitted.gap + fitted.share == pytest.approx(truth.gap, abs=0.15)
+    assert fitted.gap + fitted.share / fitted.temperature == pytest.approx(truth.gap, abs=0.15)
 
 
 def test_fit_leaves_out_what_would_reward_worse_results() -> None:

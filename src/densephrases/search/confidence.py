@@ -11,6 +11,9 @@ from densephrases.errors import ConfigError
 
 # The results that count: the same however many a caller asks for, and whatever the size of the collection.
 RIVALS = 10
+# What scores are divided by before their softmax, of which the likeliest is taken: scores of a trained model lie so far
+# apart that their own softmax gives nearly all to the first.
+TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0)
 L2 = 1e-3  # of the mean loss, on features of unit variance: only there to keep separable data finite
 
 _ROUNDS = 50
@@ -29,17 +32,19 @@ class Calibration:
         score: Weight of the result's score.
         gap: Weight of how much that exceeds the best score of another result.
         share: Weight of the logarithm of its share in the softmax of the best results.
+        temperature: What scores are divided by in that softmax.
     """
 
     intercept: float
     score: float
     gap: float
     share: float
+    temperature: float = 1.0
 
     def probability(self, scores: ArrayLike) -> Numbers:
         """Of each result, given the scores of a question's distinct results, best first: `RIVALS` of them or more."""
         weights = np.array([self.score, self.gap, self.share])
-        return _logistic(features(scores) @ weights + self.intercept)
+        return _logistic(features(scores, self.temperature) @ weights + self.intercept)
 
     @classmethod
     def fit(cls, score_lists: Sequence[ArrayLike], correct: Sequence[Sequence[bool]], l2: float = L2) -> "Calibration":
@@ -48,17 +53,10 @@ class Calibration:
         `correct` may be shorter than the list: a single truth value a question fits what is shown first. A feature
         whose weight would be negative is left out, so that no result is given more confidence than a better one.
         """
-        rows = [features(s)[: len(c)] for s, c in zip(score_lists, correct, strict=True)]
-        features_NF = np.concatenate([*rows, np.zeros((0, 3))])
         correct_N = np.array([right for each in correct for right in each], dtype=np.float64)
-        if len(features_NF) != len(correct_N):
-            raise ConfigError("There are more truth values than results; expected one for each of the first results.")
-        if not 0 < correct_N.sum() < len(correct_N):
-            raise ConfigError(
-                f"Of {len(correct_N)} results {int(correct_N.sum())} are right; confidence needs examples of both."
-            )
-        intercept, weights_F = _nonnegative(features_NF, correct_N, l2)
-        return cls(intercept, *weights_F.tolist())
+        _refuse_one_sided(score_lists, correct, correct_N)
+        fits = [_fit(score_lists, correct, correct_N, temperature, l2) for temperature in TEMPERATURES]
+        return min(fits, key=lambda fit: fit[0])[1]
 
     def to_dict(self) -> dict[str, float]:
         return asdict(self)
@@ -71,14 +69,41 @@ class Calibration:
         return cls(**{name: float(value) for name, value in values.items()})
 
 
-def features(scores: ArrayLike) -> Numbers:
+def _refuse_one_sided(score_lists: Sequence[ArrayLike], correct: Sequence[Sequence[bool]], correct_N: Numbers) -> None:
+    if any(len(c) > len(np.asarray(s)) for s, c in zip(score_lists, correct, strict=True)):
+        raise ConfigError("There are more truth values than results; expected one for each of the first results.")
+    if not 0 < correct_N.sum() < len(correct_N):
+        raise ConfigError(
+            f"Of {len(correct_N)} results {int(correct_N.sum())} are right; confidence needs examples of both."
+        )
+
+
+def _fit(
+    score_lists: Sequence[ArrayLike],
+    correct: Sequence[Sequence[bool]],
+    correct_N: Numbers,
+    temperature: float,
+    l2: float,
+) -> tuple[float, Calibration]:
+    """The loss on the examples, and the weights that have it."""
+    rows = [features(s, temperature)[: len(c)] for s, c in zip(score_lists, correct, strict=True)]
+    features_NF = np.concatenate(rows)
+    intercept, weights_F = _nonnegative(features_NF, correct_N, l2)
+    logits_N = features_NF @ weights_F + intercept
+    loss = float((np.logaddexp(0, logits_N) - correct_N * logits_N).mean())
+    score, gap, share = weights_F.tolist()
+    return loss, Calibration(intercept, score, gap, share, temperature)
+
+
+def features(scores: ArrayLike, temperature: float = 1.0) -> Numbers:
     """Score, gap to the best other result and logarithm of the softmax share, (K, F); an only result has no gap."""
     scores_K = np.asarray(scores, dtype=np.float64)
     if len(scores_K) == 0:
         return np.zeros((0, 3))
     gap_K = scores_K - scores_K[0]
     gap_K[0] = scores_K[0] - scores_K[1] if len(scores_K) > 1 else 0.0
-    share_K = scores_K - scores_K[0] - np.log(np.exp(scores_K[:RIVALS] - scores_K[0]).sum())
+    below_K = (scores_K - scores_K[0]) / temperature
+    share_K = below_K - np.log(np.exp(below_K[:RIVALS]).sum())
     return np.stack([scores_K, gap_K, share_K], axis=1)
 
 
