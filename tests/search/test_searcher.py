@@ -206,7 +206,14 @@ def test_refused_settings(settings: dict[str, Any], names: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("questions", "names"), [("", "Question 1"), ([" \n"], "Question 1"), (["a", ""], "Question 2"), (7, "questions=7")]
+    ("questions", "names"),
+    [
+        ("", "Question 1"),
+        ([" \n"], "Question 1"),
+        (["a", ""], "Question 2"),
+        (["a", "\udcff"], "not Unicode"),
+        (7, "questions=7"),
+    ],
 )
 def test_refused_questions(questions: Any, names: str) -> None:
     with pytest.raises(DataError) as error:

@@ -115,7 +115,7 @@ class Searcher:
         request = Request(k, unit, min_confidence, effort, exact)
         self._check_calibration(request)
         several = [questions] if isinstance(questions, str) else _checked(questions)
-        _refuse_empty(several)
+        _refuse_unreadable(several)
         timings = timings or Timings()
         with timings.measured("total"):
             parts = self._parts_for(Filter.of(where, documents))
@@ -182,7 +182,11 @@ def _checked(questions: Sequence[str]) -> list[str]:
     return list(questions)
 
 
-def _refuse_empty(questions: Sequence[str]) -> None:
+def _refuse_unreadable(questions: Sequence[str]) -> None:
     for number, question in enumerate(questions, start=1):
         if not isinstance(question, str) or not question.strip():
             raise DataError(f"Question {number} is {question!r}; expected a text with at least one word.")
+        try:
+            question.encode()
+        except UnicodeEncodeError as error:  # so Python spells bytes of a command line that are not UTF-8
+            raise DataError(f"Question {number} is {question!a}, which is not Unicode; write it in UTF-8.") from error
