@@ -1,7 +1,7 @@
 """Files and folders of any supported format as a stream of documents."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -50,7 +50,7 @@ class ReadReport:
 
 def read_documents(
     paths: Iterable[Path], *, strict: bool = False, report: ReadReport | None = None
-) -> Iterator[Document]:
+) -> Generator[Document]:
     """The documents of files and of all files in folders, one at a time.
 
     The suffix decides the format; .gz, .xz and .bz2 may follow it. Plain text and Markdown are kept exactly as they
@@ -99,7 +99,7 @@ def _text_bytes(path: Path) -> int:
         return 0
 
 
-def _read_all(places: list[Path], strict: bool, report: ReadReport) -> Iterator[Document]:
+def _read_all(places: list[Path], strict: bool, report: ReadReport) -> Generator[Document]:
     found = False
     for place in places:
         for path, name in _files(place):
