@@ -1,6 +1,7 @@
 """The command as a person calls it, in this process."""
 
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -83,6 +84,41 @@ def exported(tiny_model: "PhraseModel", tmp_path_factory: pytest.TempPathFactory
     tiny_model.save_pretrained(folder)
     export_model(tiny_model, folder)
     return folder
+
+
+TEXTS = {
+    "tower.txt": "The tower in Paris was built by Eiffel.\r\n\r\nIt was opened in the year 1889.",
+    "cities/london.md": "# London\n\nLondon is a city\ton the river Thames. It was built by the Romans.",
+    "cities/paris.txt": "Paris is a city on the river Seine.",
+}
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of three texts, a binary file and an empty one."""
+    folder = tmp_path_factory.mktemp("corpus")
+    (folder / "cities").mkdir()
+    for name, text in TEXTS.items():
+        (folder / name).write_bytes(text.encode())
+    (folder / "photo.jpg").write_bytes(bytes(100))
+    (folder / "nothing.txt").touch()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def made_index(corpus: Path, exported: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of the corpus; tests that change it take `index`."""
+    from densephrases.search.phrase_index import PhraseIndex
+    from densephrases.text.readers import read_documents
+
+    folder = tmp_path_factory.mktemp("indexes") / "cities"
+    PhraseIndex.create(folder, read_documents([corpus]), model=exported)
+    return folder
+
+
+@pytest.fixture
+def index(made_index: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made_index, tmp_path / "index"))
 
 
 @pytest.fixture(scope="session")

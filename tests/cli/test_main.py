@@ -14,7 +14,7 @@ from densephrases.errors import DensePhrasesError
 
 from .conftest import Command, Result
 
-HEAVY = ("torch", "transformers", "accelerate", "onnx", "onnxruntime", "safetensors", "numpy")
+HEAVY = ("torch", "transformers", "accelerate", "onnx", "onnxruntime", "safetensors", "numpy", "faiss")
 
 
 def is_one_sentence(result: Result) -> bool:
@@ -57,11 +57,14 @@ def test_the_commands() -> None:
     """Whoever renames a command breaks somebody's script: do it on purpose."""
     found = commands(main.app)
     assert found["train"] == ["phrases", "reader"]
-    assert found["eval"] == ["filter", "length", "reader", "reading"]
-    assert found.keys() >= {"export", "import-original"}
+    assert found["eval"] == ["confidence", "filter", "length", "reader", "reading"]
+    assert found.keys() == {
+        *("index", "ask", "add", "update", "delete", "optimize", "info", "check", "demo"),
+        *("train", "eval", "export", "import-original"),
+    }
 
 
-@pytest.mark.parametrize("arguments", [["train"], ["eval"], ["train", "phrases", "--help"], ["export", "--help"]])
+@pytest.mark.parametrize("arguments", [["train"], ["eval"], ["train", "phrases", "--help"], ["ask", "--help"]])
 def test_help_of_commands(densephrases: Command, arguments: list[str]) -> None:
     result = densephrases(*arguments)
     assert f"densephrases {' '.join(arguments).removesuffix(' --help')} [OPTIONS]" in result.out + result.err
@@ -153,6 +156,8 @@ def test_mistakes(
         (("train", "phrases"), "[default: runs/RECIPE-KIND]"),
         (("eval", "reading"), "[default: int8 if there]"),
         (("export",), "[default: MODEL itself]"),
+        (("index",), "[default: chosen by size]"),
+        (("demo",), "[default: one in the user's cache]"),
     ],
 )
 def test_help_keeps_what_stands_in_brackets(densephrases: Command, command: tuple[str, ...], default: str) -> None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.logging import RichHandler
 from rich.markup import escape
 
-from densephrases.cli import evaluate, export, train
+from densephrases.cli import ask, demo, evaluate, export, index, train
 from densephrases.errors import DensePhrasesError
 
 app = typer.Typer(
@@ -20,6 +20,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # brackets in help texts are meant as they stand
 )
+app.command("index")(index.index)
+app.command("ask")(ask.ask)
+app.command("add")(index.add)
+app.command("update")(index.update)
+app.command("delete")(index.delete)
+app.command("optimize")(index.optimize)
+app.command("info")(index.info)
+app.command("check")(index.check)
+app.command("demo")(demo.demo)
 app.add_typer(train.app, name="train")
 app.add_typer(evaluate.app, name="eval")
 app.command("export")(export.export)

@@ -58,14 +58,16 @@ class PhraseIndex:
             quantizer: How vectors are stored: 'fp16', 'int8' or 'int4'.
             filter_threshold: Leaves out tokens with lower filter logits; 'model' takes the model's own, None keeps all.
             candidates: Kind of candidate index; None chooses by size.
-            progress: Called with a report every few seconds.
+            progress: Called with a report every few seconds, and when all is done.
         """
         encoder = _encoder(model)
         settings = IndexSettings.of(encoder, _name(model, encoder), quantizer).with_candidates(candidates)
         if filter_threshold != "model":
             settings = settings.with_threshold(filter_threshold)
         index = cls(IndexFolder.create(Path(folder), settings), encoder)
-        index.folder.add(documents, encoder, progress)
+        done = index.folder.add(documents, encoder, progress)
+        if progress is not None:
+            progress(done)
         return index
 
     @classmethod

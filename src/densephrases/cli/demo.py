@@ -1,0 +1,77 @@
+"""`densephrases demo`: the sample articles, indexed and ready to be asked."""
+
+import os
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from densephrases.model.encoder import Encoder
+    from densephrases.search.phrase_index import PhraseIndex
+
+# Of the sample's questions, one each for a date, a person, a place, a number and a thing.
+SHOWN = (
+    "When was the Battle of Hastings?",
+    "Who was the architect of the Sydney Opera House?",
+    "Where did Jane Goodall start to watch chimpanzees in 1960?",
+    "How many gold medals did Jesse Owens bring home from Berlin?",
+    "What wood is the front of a violin made of?",
+)
+
+_MODEL = "small"
+_DIGITS = 12
+
+
+def demo(
+    no_prompt: Annotated[
+        bool, typer.Option("--no-prompt", help="Print five answered questions instead of asking for one.")
+    ] = False,
+    folder: Annotated[
+        Path | None, typer.Option(help="Folder for the index [default: one in the user's cache].")
+    ] = None,
+) -> None:
+    """Index some fifty articles of Wikipedia that come with the package, then ask them."""
+    from densephrases.cli.answers import ShowInTerminal, show_briefly
+    from densephrases.cli.ask import Terms, answer, at_terminal, converse
+    from densephrases.model.bundled import load
+
+    encoder = load(_MODEL)
+    index = _sample_index(folder or _cache_folder() / f"sample-{_key(encoder)}", encoder)
+    if no_prompt or not at_terminal():
+        answer(index, list(SHOWN), Terms(k=1), show_briefly)
+    else:
+        typer.echo(f"For example: {SHOWN[0]}")
+        converse(index, Terms(), ShowInTerminal(Terms().no_answer))
+
+
+def _sample_index(folder: Path, encoder: "Encoder") -> "PhraseIndex":
+    from densephrases.cli.building import Building, console
+    from densephrases.index.manifest import MANIFEST_FILE, Manifest
+    from densephrases.sample import articles_path
+    from densephrases.search.phrase_index import PhraseIndex
+
+    if (folder / MANIFEST_FILE).is_file() and not Manifest.load(folder).building:
+        return PhraseIndex.open(folder, encoder)
+    console.print(f"Indexing the sample articles once; the index is kept in {folder}.", markup=False, soft_wrap=True)
+    with Building(folder, [articles_path()], strict=True) as building:
+        return PhraseIndex.create(folder, building.documents(), model=_MODEL, progress=building.reported)
+
+
+def _key(encoder: "Encoder") -> str:
+    """Another model, other articles or another format of indexes need an index of their own."""
+    from densephrases.index.manifest import SCHEMA_VERSION
+    from densephrases.sample import articles_path
+
+    parts = f"{SCHEMA_VERSION} {encoder.fingerprint} ".encode() + articles_path().read_bytes()
+    return sha256(parts).hexdigest()[:_DIGITS]
+
+
+def _cache_folder() -> Path:
+    if given := os.environ.get("XDG_CACHE_HOME"):
+        return Path(given) / "densephrases"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "densephrases" / "Cache"
+    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "densephrases"

@@ -1,0 +1,20 @@
+"""Lines of text: lists that a user gives as files, and counts in sentences."""
+
+from pathlib import Path
+
+from densephrases.errors import DataError, first_line
+from densephrases.text.files import UNREADABLE, read_text
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a text file that are not blank."""
+    try:
+        lines = read_text(path).split("\n")
+    except UNREADABLE as error:
+        reason = getattr(error, "strerror", None) or first_line(error)
+        raise DataError(f"'{path}' cannot be read: {reason}.") from error
+    return [line.rstrip("\r") for line in lines if line.strip()]
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

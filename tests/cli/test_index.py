@@ -1,0 +1,337 @@
+"""`densephrases index` and its kin on a random model: what they print, what they leave, what they refuse."""
+
+import errno
+import json
+import re
+import shutil
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from densephrases.cli import building
+from densephrases.cli.building import Building
+from densephrases.index import disk
+from densephrases.index.build import Progress
+from densephrases.model.encoder import Encoder
+from densephrases.search.phrase_index import PhraseIndex
+from densephrases.text.documents import Document
+from densephrases.text.readers import read_documents
+
+from .conftest import TEXTS, Command
+from .test_main import is_one_sentence
+
+
+def info(densephrases: Command, index: Path) -> Any:
+    return json.loads(densephrases("info", index, "--json").out)
+
+
+def test_a_folder(densephrases: Command, corpus: Path, exported: Path, tmp_path: Path) -> None:
+    result = densephrases("index", corpus, "--out", tmp_path / "index", "--model", exported)
+    assert result.code == 0
+    assert re.fullmatch(
+        r"3 documents indexed: 3 passages, \d+ tokens, \d+ of them kept, index of 3 documents and \d+\.\d kB, "
+        r"\d+\.\d s, 1 skipped, 1 without text\n",
+        result.out,
+    )
+    skipped = f"Skipped: '{corpus}/photo.jpg' is binary or not UTF-8; expected text in UTF-8.\n"
+    assert result.err == skipped
+    opened = PhraseIndex.open(tmp_path / "index")
+    for name, text in TEXTS.items():
+        document = opened.document(name)
+        assert document is not None
+        assert document.text == text
+
+
+def test_several_paths_and_settings(densephrases: Command, corpus: Path, exported: Path, tmp_path: Path) -> None:
+    paths = [corpus / "tower.txt", corpus / "cities"]
+    options = ["--quantizer", "int4", "--candidates", "ivf-sq4", "--filter-threshold", "-0.5", "--model", exported]
+    assert densephrases("index", *paths, "--out", tmp_path / "index", *options).code == 0
+    settings = info(densephrases, tmp_path / "index")["settings"]
+    assert settings["model"] == str(exported)
+    assert (settings["quantizer"], settings["candidates"], settings["filter_threshold"]) == ("int4", "ivf-sq4", -0.5)
+
+
+@pytest.mark.parametrize(("option", "expected"), [([], 0.25), (["--filter-threshold", "none"], None)])
+def test_the_threshold_of_the_model(
+    densephrases: Command, corpus: Path, exported: Path, tmp_path: Path, option: list[str], expected: float | None
+) -> None:
+    model = Path(shutil.copytree(exported, tmp_path / "model"))
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps(config | {"filter_threshold": 0.25}))
+    assert densephrases("index", corpus, "--out", tmp_path / "index", "--model", model, *option).code == 0
+    assert info(densephrases, tmp_path / "index")["settings"]["filter_threshold"] == expected
+
+
+def test_many_skipped_files_are_counted(densephrases: Command, exported: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "the city"}\n' + "no JSON\n" * 8)
+    result = densephrases("index", tmp_path / "a.jsonl", "--out", tmp_path / "index", "--model", exported)
+    assert result.out.endswith(", 8 skipped\n")
+    lines = result.err.splitlines()
+    assert len(lines) == 6
+    assert lines[0].startswith(f"Skipped: '{tmp_path}/a.jsonl, line 2' is not JSON")
+    assert lines[5] == "Skipped: 3 more."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["{corpus}", "--strict"], "photo.jpg' is binary"),
+        (["{empty}"], "No documents in '{empty}'"),
+        (["{corpus}/no"], "'{corpus}/no' does not exist"),
+        (["{corpus}/photo.jpg"], "No documents in .* skipped: 1, the first: .*photo.jpg' is binary"),
+        (["{corpus}", "--filter-threshold", "low"], "--filter-threshold=low is neither a number nor 'none'"),
+        (["{corpus}", "--model", "nothing"], "neither a bundled model"),
+        (["{twice}"], "Two documents have the id 'a'"),
+    ],
+)
+def test_what_cannot_be_indexed(
+    densephrases: Command, corpus: Path, exported: Path, tmp_path: Path, arguments: list[str], expected: str
+) -> None:
+    places = {"corpus": corpus, "empty": tmp_path / "empty", "twice": tmp_path / "twice.jsonl"}
+    places["empty"].mkdir()
+    places["twice"].write_text('{"id": "a", "text": "the city"}\n{"id": "a", "text": "a tower"}\n')
+    model = [] if "--model" in arguments else ["--model", exported]
+    out = tmp_path / "index"
+    result = densephrases("index", *(a.format(**places) for a in arguments), "--out", out, *model)
+    assert is_one_sentence(result)
+    assert re.search(expected.format(**places), result.err)
+    assert out.exists() == ("{twice}" in arguments or "--strict" in arguments), "no index of nothing"
+
+
+def test_where_an_index_cannot_be_made(
+    densephrases: Command, corpus: Path, exported: Path, made_index: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.txt").touch()
+    for place, expected in {
+        made_index: "already holds an index of 3 documents; add to it, update it, or give another folder",
+        tmp_path: "is no index and holds other files such as 'notes.txt'",
+        tmp_path / "notes.txt": "is a file; give a new or empty folder",
+        corpus / "index": "which is to be indexed; give a folder outside",
+    }.items():
+        result = densephrases("index", corpus, "--out", place, "--model", exported)
+        assert is_one_sentence(result)
+        assert expected in result.err
+    assert not (corpus / "index").exists()
+
+
+Stopper = Callable[[BaseException, int], None]
+
+
+@pytest.fixture
+def stop_after(monkeypatch: pytest.MonkeyPatch) -> Stopper:
+    """Reading raises an exception instead of the document of that number."""
+
+    def stop(error: BaseException, count: int) -> None:
+        def documents(*arguments: Any, **options: Any) -> Iterator[Document]:
+            with closing(read_documents(*arguments, **options)) as whole:
+                yield from islice(whole, count)
+            raise error
+
+        monkeypatch.setattr(building, "read_documents", documents)
+
+    return stop
+
+
+def many(folder: Path) -> Path:
+    path = folder / "many.jsonl"
+    path.write_text(
+        "".join(json.dumps({"id": str(n), "text": f"the river {n} is in a city. " * 9}) + "\n" for n in range(8))
+    )
+    return path
+
+
+def contents(index: Path) -> Iterable[bytes]:
+    return [path.read_bytes() for path in sorted((index / "segments").rglob("*.bin"))]
+
+
+def test_a_stopped_run_is_resumed(
+    densephrases: Command, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: Stopper
+) -> None:
+    monkeypatch.setattr(Encoder, "tokens_per_batch", 16)  # a chunk, which is never taken apart, is a document
+    monkeypatch.setattr("densephrases.index.parts._LOOKED_UP", 1)
+    run = ["index", many(tmp_path), "--model", exported, "--out"]
+    assert densephrases(*run, tmp_path / "whole").code == 0
+    handler = signal.getsignal(signal.SIGINT)
+
+    stop_after(KeyboardInterrupt(), 5)
+    stopped = densephrases(*run, tmp_path / "index")
+    assert stopped.code == 130
+    assert signal.getsignal(signal.SIGINT) == handler
+    there = re.fullmatch(
+        r"Stopped\. The index has (\d) documents; the same command goes on from there\.\n", stopped.err
+    )
+    assert there
+    assert densephrases("info", tmp_path / "index").out.endswith("unfinished: run the command that was stopped again\n")
+
+    other = densephrases(*run, tmp_path / "index", "--quantizer", "fp16")
+    assert is_one_sentence(other)
+    assert "unfinished index with quantizer='int8', not 'fp16'" in other.err
+
+    monkeypatch.setattr(building, "read_documents", read_documents)
+    resumed = densephrases(*run, tmp_path / "index")
+    assert resumed.code == 0
+    begin = f"Going on with the unfinished index in '{tmp_path}/index', which has {there[1]} documents.\n"
+    assert resumed.err == begin
+    assert f"{8 - int(there[1])} documents indexed" in resumed.out
+    assert f"{there[1]} unchanged" in resumed.out
+    assert contents(tmp_path / "index") == contents(tmp_path / "whole")
+
+
+def test_stopped_before_anything_was_written(
+    densephrases: Command, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PhraseIndex, "create", interrupted)
+    result = densephrases("index", many(tmp_path), "--out", tmp_path / "index", "--model", exported)
+    assert result.code == 130
+    assert result.err == "Stopped. The index has 0 documents; the same command goes on from there.\n"
+
+
+def test_a_full_disk(densephrases: Command, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(disk.HashedFile, "finish", full)
+    result = densephrases("index", many(tmp_path), "--out", tmp_path / "index", "--model", exported)
+    assert is_one_sentence(result)
+    assert "The disk is full while writing index" in result.err
+
+
+def test_how_far_it_is(tmp_path: Path) -> None:
+    """Documents count when they are encoded; how many bytes that is follows from where each stood."""
+    path = many(tmp_path)
+    shown = Building(tmp_path / "index", [path], strict=False)
+    assert shown.state == "1 document read"
+    documents = shown.documents()
+    for _ in range(4):
+        next(documents)
+    (task,) = shown._bar.tasks
+    assert (task.completed, task.total) == (0, path.stat().st_size)
+    shown.reported(Progress(documents=2, unchanged=1, tokens=900, seconds=0.5))
+    assert shown.state == "2 documents, 4.0 documents/s, 1,800 tokens/s"
+    assert 0 < task.completed <= path.stat().st_size
+    assert list(documents)
+    shown.reported(Progress(documents=8, tokens=900, seconds=0.5))
+    assert shown.state == "merging"
+    assert task.completed == task.total
+
+
+def test_no_time_left_where_it_cannot_be_known(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("the city " * 100)
+    (tmp_path / "b.pdf").write_text("%PDF" * 1000)
+    (task,) = Building(tmp_path.parent / "index", [tmp_path], strict=False)._bar.tasks
+    assert task.total is None
+
+
+def test_add(densephrases: Command, index: Path, tmp_path: Path, corpus: Path) -> None:
+    (tmp_path / "rome.txt").write_text("Rome is a city in Italy.")
+    result = densephrases("add", index, tmp_path / "rome.txt", corpus)
+    assert result.code == 0
+    assert result.out.startswith("1 document indexed: 1 passage, ")
+    assert ", index of 4 documents and " in result.out
+    assert result.out.endswith(", 3 unchanged, 1 skipped, 1 without text\n")
+
+
+def test_update(densephrases: Command, index: Path, tmp_path: Path) -> None:
+    (tmp_path / "tower.txt").write_text("The tower is in London.")
+    refused = densephrases("add", index, tmp_path / "tower.txt")
+    assert is_one_sentence(refused)
+    assert "already has a document with id 'tower.txt' and another content; update it" in refused.err
+    result = densephrases("update", index, tmp_path / "tower.txt")
+    assert result.code == 0
+    assert ", 1 replaced\n" in result.out
+    changed = PhraseIndex.open(index).document("tower.txt")
+    assert changed is not None
+    assert changed.text == "The tower is in London."
+
+
+@pytest.mark.parametrize("command", ["add", "update"])
+def test_more_that_cannot_be_read(densephrases: Command, index: Path, corpus: Path, command: str) -> None:
+    assert "photo.jpg' is binary" in densephrases(command, index, corpus, "--strict").err
+    assert is_one_sentence(densephrases(command, index, corpus / "no"))
+    assert "lies in" in densephrases(command, index, index.parent).err
+    assert info(densephrases, index)["documents"] == 3
+
+
+def test_delete(densephrases: Command, index: Path, tmp_path: Path) -> None:
+    unknown = densephrases("delete", index, "--id", "tower.txt", "--id", "no.txt")
+    assert is_one_sentence(unknown)
+    assert "no document with id 'no.txt'; nothing was deleted" in unknown.err
+    assert densephrases("delete", index, "--id", "tower.txt").out == "1 document deleted, 2 left\n"
+    (tmp_path / "ids").write_bytes(b"cities/paris.txt\r\n\r\ncities/london.md\r\n")
+    assert densephrases("delete", index, "--ids-file", tmp_path / "ids").out == "2 documents deleted, 0 left\n"
+    assert info(densephrases, index)["deleted"] == 3
+    for nothing in ([], ["--ids-file", tmp_path / "none"], ["--ids-file", tmp_path]):
+        assert is_one_sentence(densephrases("delete", index, *nothing))
+
+
+def test_optimize(densephrases: Command, index: Path, tmp_path: Path) -> None:
+    densephrases("delete", index, "--id", "tower.txt")
+    result = densephrases("optimize", index)
+    assert re.fullmatch(r"2 documents: from [\d.]+ kB to [\d.]+ kB, from 1 segment to 1\n", result.out)
+    assert info(densephrases, index)["deleted"] == 0
+
+
+def test_info(densephrases: Command, made_index: Path, exported: Path) -> None:
+    values = info(densephrases, made_index)
+    assert (values["documents"], values["passages"], values["segments"], values["building"]) == (3, 3, 1, False)
+    shown = densephrases("info", made_index).out
+    assert re.search(r"^documents +3$", shown, re.MULTILINE)
+    assert re.search(r"^vectors +\d+ of 32 dimensions as int8$", shown, re.MULTILINE)
+    assert re.search(r"^size +[\d.]+ kB in 1 segment$", shown, re.MULTILINE)
+    assert f"{exported} ({values['settings']['fingerprint']})" in shown
+    assert re.search(r"^state +complete$", shown, re.MULTILINE)
+
+
+def test_check(densephrases: Command, index: Path) -> None:
+    whole = densephrases("check", index)
+    assert re.fullmatch(r"3 documents in [\d.]+ kB: every file is as it was written\n", whole.out)
+    vectors, begins = next(index.rglob("vectors.bin")), next(index.rglob("begins.bin"))
+    content = bytearray(vectors.read_bytes())
+    content[10] ^= 1
+    vectors.write_bytes(content)
+    begins.write_bytes(b"")
+    damaged = densephrases("check", index)
+    assert damaged.code == 1
+    assert damaged.err == ""
+    first, second = sorted(damaged.out.splitlines())
+    assert first.startswith(f"'{begins}' has 0 bytes, ")
+    assert second.startswith(f"'{vectors}' is damaged: its checksum differs")
+
+
+@pytest.mark.parametrize("command", [["ask", "{}", "x"], ["info", "{}"], ["optimize", "{}"], ["add", "{}", "{}/x.txt"]])
+def test_a_truncated_file_is_found_by_opening(densephrases: Command, index: Path, command: list[str]) -> None:
+    next(index.rglob("vectors.bin")).write_bytes(b"")
+    result = densephrases(*(argument.format(index) for argument in command))
+    assert is_one_sentence(result)
+    assert "vectors.bin' has 0 bytes" in result.err
+
+
+COMMANDS: list[list[str]] = [
+    *(["ask", "{}", "x"], ["add", "{}", "{}"], ["update", "{}", "{}"], ["delete", "{}", "--id", "x"]),
+    *(["optimize", "{}"], ["info", "{}"], ["check", "{}"]),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_folder_that_is_no_index(densephrases: Command, tmp_path: Path, command: list[str]) -> None:
+    result = densephrases(*(argument.format(tmp_path) for argument in command))
+    assert is_one_sentence(result)
+    assert f"'{tmp_path}' is no index: it has no manifest.json" in result.err
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_newer_schema(densephrases: Command, index: Path, command: list[str]) -> None:
+    manifest = index / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"schema_version": 99}))
+    result = densephrases(*(argument.format(index) for argument in command))
+    assert is_one_sentence(result)
+    assert "has schema version 99, this package reads" in result.err
