@@ -1,0 +1,306 @@
+"""`densephrases ask` on a random model: lines for programs, JSON, and what a person sees."""
+
+import io
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from densephrases.cli import ask
+from densephrases.cli.answers import ShowInTerminal, highlighted
+from densephrases.model.config import ModelConfig
+from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
+from densephrases.search.confidence import Calibration
+from densephrases.search.phrase_index import PhraseIndex
+
+from .conftest import TEXTS, Command
+from .test_main import is_one_sentence
+
+QUESTION = "who built the tower?"
+
+
+@pytest.fixture(scope="session")
+def sure(exported: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same model with a calibration that gives every first answer some confidence."""
+    folder = Path(shutil.copytree(exported, tmp_path_factory.mktemp("sure") / "model"))
+    calibration = Calibration(intercept=0.0, score=0.0, gap=0.0, share=1.0)
+    ModelConfig.load(folder).with_confidence(calibration.to_dict()).save(folder)
+    return folder
+
+
+def rows(out: str) -> list[list[str]]:
+    return [line.split("\t") for line in out.splitlines()]
+
+
+def test_one_answer_a_line(densephrases: Command, made_index: Path) -> None:
+    result = densephrases("ask", made_index, QUESTION, "-k", "3")
+    assert (result.code, result.err) == (0, "")
+    assert "\x1b" not in result.out
+    found = rows(result.out)
+    assert [row[0] for row in found] == ["1", "2", "3"]
+    for _, text, score, confidence, title, document in found:
+        assert text in " ".join(TEXTS[document].split())
+        assert re.fullmatch(r"-?\d+\.\d{3}", score)
+        assert confidence == ""
+        assert title == {"tower.txt": "tower", "cities/london.md": "London", "cities/paris.txt": "paris"}[document]
+
+
+def test_five_answers_unless_told(densephrases: Command, made_index: Path) -> None:
+    assert len(rows(densephrases("ask", made_index, QUESTION).out)) == 5
+
+
+def test_confidence(densephrases: Command, made_index: Path, sure: Path) -> None:
+    found = rows(densephrases("ask", made_index, QUESTION, "--model", sure).out)
+    assert len(found) == 5
+    assert all(re.fullmatch(r"0\.\d{3}", row[3]) for row in found)
+
+
+@pytest.mark.parametrize("unit", ["phrase", "sentence", "passage", "document"])
+def test_json(densephrases: Command, made_index: Path, unit: str) -> None:
+    result = densephrases("ask", made_index, QUESTION, "--json", "--unit", unit, "-k", "2")
+    assert result.code == 0
+    (line,) = result.out.splitlines()
+    value = json.loads(line)
+    assert value.keys() == {"question", "answers"}
+    assert value["question"] == QUESTION
+    assert len(value["answers"]) == 2
+    for answer in value["answers"]:
+        keys = {"text", "score", "confidence", "start", "end", "document", "passage", "sentence"}
+        assert answer.keys() == keys | ({"phrase"} if unit != "phrase" else set())
+        assert answer["text"] == TEXTS[answer["document"]["id"]][answer["start"] : answer["end"]]
+
+
+def test_a_file_of_questions(
+    densephrases: Command, made_index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answered some at a time, each search call taking many."""
+    questions = [f"what is in the city {number}?" for number in range(5)]
+    (tmp_path / "questions.txt").write_bytes("\r\n\r\n".join(questions).encode())
+    asked: list[Sequence[str]] = []
+    search = PhraseIndex.search
+
+    def spy(index: PhraseIndex, questions: Sequence[str], **options: Any) -> Any:
+        asked.append(questions)
+        return search(index, questions, **options)
+
+    monkeypatch.setattr(PhraseIndex, "search", spy)
+    monkeypatch.setattr(ask, "_AT_ONCE", 2)
+    result = densephrases("ask", made_index, "--file", tmp_path / "questions.txt", "-k", "2")
+    assert asked == [questions[:2], questions[2:4], questions[4:]]
+    assert [row[:2] for row in rows(result.out)] == [[question, rank] for question in questions for rank in "12"]
+    lines = densephrases("ask", made_index, "--file", tmp_path / "questions.txt", "--json").out.splitlines()
+    assert [json.loads(line)["question"] for line in lines] == questions
+
+
+def test_256_questions_at_once() -> None:
+    assert ask._AT_ONCE == 256
+
+
+def test_questions_from_stdin(densephrases: Command, made_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{QUESTION}\n\n  where is london?  \n"))
+    result = densephrases("ask", made_index, "-k", "1")
+    assert [row[:2] for row in rows(result.out)] == [[QUESTION, "1"], ["where is london?", "1"]]
+
+
+def test_stdin_that_is_no_text(densephrases: Command, made_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe"), encoding="utf-8"))
+    assert is_one_sentence(densephrases("ask", made_index))
+
+
+def test_conditions(densephrases: Command, exported: Path, tmp_path: Path) -> None:
+    records = [("a", "en", 1), ("b", "de", 2), ("c", "fr", 1)]
+    lines = [json.dumps({"id": i, "text": f"the city of {i}.", "lang": g, "year": y}) for i, g, y in records]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    (tmp_path / "ids").write_text("b\nc\nunknown\n")
+    index = tmp_path / "index"
+    assert densephrases("index", tmp_path / "a.jsonl", "--out", index, "--model", exported).code == 0
+    for options, expected in {
+        (): {"a", "b", "c"},
+        ("--where", "lang=en"): {"a"},
+        ("--where", "lang=en", "--where", "lang=de"): {"a", "b"},
+        ("--where", "lang=en", "--where", "year=2"): set(),
+        ("--documents-file", tmp_path / "ids"): {"b", "c"},
+        ("--documents-file", tmp_path / "ids", "--where", "year=1"): {"c"},
+    }.items():
+        result = densephrases("ask", index, "where?", "--unit", "document", *options)
+        assert {row[5] for row in rows(result.out)} == expected
+        assert result.code == 0
+        assert result.err == ("" if expected else "No answer: no document meets the conditions.\n")
+
+
+def test_no_confident_answer(densephrases: Command, made_index: Path, sure: Path, tmp_path: Path) -> None:
+    options = ["--model", sure, "--min-confidence", "0.99"]
+    result = densephrases("ask", made_index, QUESTION, *options)
+    assert (result.code, result.out) == (0, "")
+    assert result.err == "No answer with a confidence of at least 99%.\n"
+    result = densephrases("ask", made_index, QUESTION, *options, "--json")
+    assert result.code == 0
+    assert json.loads(result.out) == {"question": QUESTION, "answers": []}
+    (tmp_path / "questions").write_text(f"{QUESTION}\n")
+    result = densephrases("ask", made_index, "--file", tmp_path / "questions", *options)
+    assert result.err == f"{QUESTION}: No answer with a confidence of at least 99%.\n"
+
+
+def test_an_emptied_index(densephrases: Command, index: Path) -> None:
+    assert densephrases("delete", index, *(option for name in TEXTS for option in ("--id", name))).code == 0
+    result = densephrases("ask", index, QUESTION)
+    assert (result.code, result.out, result.err) == (0, "", "No answer: the index holds no text.\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([""], "expected a text with at least one word"),
+        ([QUESTION, "-k", "0"], "k=0 is no number of results"),
+        ([QUESTION, "--effort", "2"], "effort=2.0 is out of range"),
+        ([QUESTION, "--min-confidence", "0.5"], "needs a model with a calibration"),
+        ([QUESTION, "--where", "lang"], "--where lang is not of the form key=value"),
+        ([QUESTION, "--file", "none"], "Both a question and --file are given"),
+        (["--file", "none"], "'none' cannot be read: No such file"),
+        ([QUESTION, "--documents-file", "none"], "'none' cannot be read: No such file"),
+        ([QUESTION, "--model", "none/model"], "'none/model' does not exist"),
+        (["\udcff"], "not Unicode"),
+    ],
+)
+def test_mistakes(densephrases: Command, made_index: Path, options: list[str], expected: str) -> None:
+    result = densephrases("ask", made_index, *options)
+    assert is_one_sentence(result)
+    assert expected in result.err
+
+
+def test_another_model(densephrases: Command, made_index: Path, exported: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(exported, tmp_path / "other"))
+    ModelConfig.load(other).with_fingerprint("another").save(other)
+    result = densephrases("ask", made_index, QUESTION, "--model", other)
+    assert is_one_sentence(result)
+    assert f"The index was built with model '{exported}' (fingerprint " in result.err
+
+
+TEXT = "Before.\x1b[31m\nIt\twas [bold]Ada[/bold], who came."
+ANSWER = Answer(
+    text="[bold]Ada[/bold]",
+    score=12.345,
+    confidence=0.666,
+    start=20,
+    end=36,
+    document=SourceDocument("id", "A\ttitle", {}),
+    passage=TEXT,
+    sentence=TEXT[13:],
+    phrase=PhrasePlace("[bold]Ada[/bold]", 20, 36),
+    passage_start=0,
+    sentence_start=13,
+    unit="phrase",
+)
+
+
+def test_the_answer_is_highlighted_in_its_sentence() -> None:
+    shown = highlighted(ANSWER)
+    assert shown.plain == "It was [bold]Ada[/bold], who came."
+    (span,) = shown.spans
+    assert shown.plain[span.start : span.end] == ANSWER.text
+
+
+def test_and_in_the_passage_if_passages_are_asked_for() -> None:
+    assert highlighted(replace(ANSWER, unit="passage")).plain == "Before. [31m It was [bold]Ada[/bold], who came."
+
+
+def test_a_giant_sentence_is_cut() -> None:
+    sentence = "word " * 1000
+    place = PhrasePlace("word", 2500, 2504)
+    shown = highlighted(replace(ANSWER, sentence=sentence, sentence_start=0, phrase=place)).plain
+    assert 400 < len(shown) < 620
+    assert shown.startswith("… word ")
+    assert shown.endswith(" word …")
+
+
+def in_terminal(answers: list[Answer], **options: Any) -> str:
+    show = ShowInTerminal("No answer.", **options)
+    show.console = Console(file=io.StringIO(), width=200, force_terminal=False)
+    show(QUESTION, answers)
+    assert isinstance(show.console.file, io.StringIO)
+    return re.sub(" +\n", "\n", show.console.file.getvalue())
+
+
+def test_what_a_person_sees() -> None:
+    sentence = "1. It was [bold]Ada[/bold], who came.\n"
+    assert in_terminal([ANSWER]) == f"{sentence}   A title · score 12.35 · 67% sure\n\n"
+    unknown = replace(ANSWER, confidence=None, document=SourceDocument("id", "", {}))
+    assert in_terminal([unknown], repeat_question=True) == f"{QUESTION}\n{sentence}   id · score 12.35\n\n"
+    assert in_terminal([]) == "No answer.\n\n"
+
+
+class Terminal:
+    """A command at a pseudo-terminal."""
+
+    def __init__(self, *command: str | Path) -> None:
+        self.master, slave = os.openpty()
+        environment = os.environ | {"TERM": "xterm-256color"}
+        environment.pop("NO_COLOR", None)
+        self.process = subprocess.Popen(  # noqa: S603
+            [str(part) for part in command], stdin=slave, stdout=slave, stderr=slave, env=environment
+        )
+        os.close(slave)
+        self.seen = ""
+
+    def until(self, wanted: str) -> str:
+        """What appears up to a text, which must."""
+        while wanted not in self.seen:
+            assert select.select([self.master], [], [], 60)[0], f"waiting for {wanted!r} after {self.seen!r}"
+            self.seen += os.read(self.master, 4096).decode()
+        before, _, self.seen = self.seen.partition(wanted)
+        return before
+
+    def type(self, text: str) -> None:
+        os.write(self.master, text.encode())
+
+    def interrupt(self) -> None:
+        """As Ctrl-C does."""
+        self.process.send_signal(signal.SIGINT)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+
+
+@pytest.fixture
+def terminal(made_index: Path) -> Iterator[Terminal]:
+    """The installed command, asked for nothing yet."""
+    if sys.platform == "win32":
+        pytest.skip("Windows has no pseudo-terminals")
+    with closing(Terminal(Path(sys.executable).with_name("densephrases"), "ask", made_index, "-k", "2")) as opened:
+        yield opened
+
+
+def test_a_conversation(terminal: Terminal) -> None:
+    """Answers in colour; Ctrl-C cancels a question; an empty line ends."""
+    assert "3 documents" in terminal.until("Question: ")
+    terminal.type(f"{QUESTION}\n")
+    shown = terminal.until("Question: ")
+    assert "\x1b[1;32m" in shown
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
+    assert re.search(r"1\. .+ · score -?\d+\.\d\d\s.*2\. ", plain, re.DOTALL)
+    terminal.type("where is lon")
+    terminal.until("where is lon")
+    terminal.interrupt()
+    terminal.until("Question: ")
+    terminal.type("\n")
+    assert terminal.process.wait(60) == 0
+
+
+def test_the_end_of_input_ends_a_conversation(terminal: Terminal) -> None:
+    terminal.until("Question: ")
+    terminal.type("\x04")
+    assert terminal.process.wait(60) == 0
