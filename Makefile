@@ -12,13 +12,6 @@ REFUSE_OLD_PYTHON := import sys; \
 LIGHT := $(VENV)/.light
 FULL := $(VENV)/.full
 
-SAMPLE := src/densephrases/evaluate/sample/squad-sample.json
-ANSWERS := $(VENV)/demo-answers.jsonl
-SHOW_ANSWERS := import json, sys; \
-	rows = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]; \
-	unexpected = "    (another answer was expected)"; \
-	[print("  Q: " + r["question"] + "\n  A: " + r["answer"] + unexpected * (not r["exact_match"])) for r in rows[::12]]
-
 .DEFAULT_GOAL := help
 .PHONY: help demo test check env clean
 
@@ -26,17 +19,8 @@ help:  ## Show this list
 	@echo "make TARGET, with one of:"
 	@sed -nE 's/^([a-z]+):.*## (.*)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '%-8s %s\n' "$$name" "$$text"; done
 
-demo: $(if $(wildcard $(FULL)),$(FULL),$(LIGHT))  ## Let the bundled model answer questions about a few passages
-	@echo "The bundled model answers questions by searching all passages of a small sample of SQuAD."
-	@echo "Every answer is a phrase of the text. Some of them:"
-	@echo
-	@$(BIN)/densephrases eval reading --model small --all-passages --predictions $(ANSWERS) $(SAMPLE) > $(VENV)/demo-all.txt
-	@$(BIN)/python -c '$(SHOW_ANSWERS)' $(ANSWERS)
-	@echo
-	@echo "EM: percent of answers equal to the expected one; F1: words in common with it, in percent."
-	@echo
-	@cat $(VENV)/demo-all.txt
-	@$(BIN)/densephrases eval reading --model small $(SAMPLE)
+demo: $(if $(wildcard $(FULL)),$(FULL),$(LIGHT))  ## Index some articles with the bundled model and let them answer five questions
+	@$(BIN)/densephrases demo --no-prompt
 
 test: $(FULL)  ## Run all tests
 	$(BIN)/python -m pytest -n 2
