@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, Self, overload
 
+from densephrases.errors import DensePhrasesError, PhraseIndexError
 from densephrases.index.build import Progress, ProgressCallback
 from densephrases.index.candidates import CandidateKind
 from densephrases.index.folder import IndexFolder, IndexInfo
@@ -157,7 +158,8 @@ class PhraseIndex:
         timings: Timings | None = None,
     ) -> list[Answer] | list[list[Answer]]:
         """The k best different answers to one question, or to each of several; see `Searcher.search`."""
-        return self.searcher.search(questions, k, unit, where, documents, min_confidence, effort, exact, timings)
+        with self._damage_explained():
+            return self.searcher.search(questions, k, unit, where, documents, min_confidence, effort, exact, timings)
 
     @property
     def searcher(self) -> Searcher:
@@ -167,6 +169,18 @@ class PhraseIndex:
             calibration = None if values is None else Calibration.from_dict(values)
             self._searcher = Searcher(self.folder, self.encoder, calibration)
         return self._searcher
+
+    @contextmanager
+    def _damage_explained(self) -> Iterator[None]:
+        """Damaged numbers make anything fail anywhere: if a file is not what was written, that is the error."""
+        try:
+            yield
+        except DensePhrasesError:
+            raise
+        except Exception as error:
+            if problems := self.check():
+                raise PhraseIndexError(problems[0]) from error
+            raise
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

@@ -1,0 +1,229 @@
+"""The library as its users see it: documents in, answers out, whatever happens to the index in between."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import densephrases
+from densephrases import Document, PhraseIndex
+from densephrases.errors import ConfigError, DataError, PhraseIndexError
+from densephrases.index.build import Progress
+from densephrases.search.answers import Answer
+from densephrases.text.readers import read_documents
+from tests.index.made_up import HashEncoder
+
+CITIES = [
+    Document(
+        "tower", "The tower in Paris was built by it.\r\n\r\nIt was a year.", "Tower", {"lang": "en", "year": 1889}
+    ),
+    Document("london", "London is a city on the river.\tWhen was it built?", "London", {"lang": "en"}),
+    Document("paris", "Paris is in France.", "Paris", {"lang": "fr"}),
+]
+QUESTION = "where is the river?"
+
+
+def text_of(index: PhraseIndex, identifier: str) -> str:
+    document = index.document(identifier)
+    assert document is not None
+    return document.text
+
+
+def found(index: PhraseIndex, **options: Any) -> list[tuple[str, str, float]]:
+    return [(a.document.id, a.text, a.score) for a in index.search(QUESTION, 1000, **options)]
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> PhraseIndex:
+    return PhraseIndex.create(tmp_path / "index", CITIES, model=HashEncoder())
+
+
+def test_create_from_a_generator(tmp_path: Path) -> None:
+    """It is read once and not further than needed."""
+    reports: list[Progress] = []
+
+    def documents() -> Iterator[Document]:
+        yield from CITIES
+
+    made = PhraseIndex.create(tmp_path, documents(), model=HashEncoder(), progress=reports.append)
+    assert len(made) == 3
+    assert {document for document, _, _ in found(made)} == {"tower", "london", "paris"}
+    last = reports[-1]
+    assert (last.documents, last.passages, last.unchanged) == (3, made.info().passages, 0)
+    assert last.rows == made.info().rows <= last.tokens
+    assert made.document("paris") == CITIES[2]
+    assert made.document("rome") is None
+
+
+def test_open(index: PhraseIndex) -> None:
+    opened = PhraseIndex.open(index.folder.folder, HashEncoder())
+    assert found(opened) == found(index)
+    assert opened.info() == index.info()
+    assert opened.check() == []
+
+
+def test_open_finds_its_model(tmp_path: Path) -> None:
+    PhraseIndex.create(tmp_path, CITIES[:1])
+    assert PhraseIndex.open(str(tmp_path)).info().settings.model == "small"
+
+
+def test_another_model_is_refused(index: PhraseIndex) -> None:
+    with pytest.raises(PhraseIndexError, match=r"was built with model 'hash' \(fingerprint abc\)"):
+        PhraseIndex.open(index.folder.folder, HashEncoder(fingerprint="other"))
+
+
+def test_settings(tmp_path: Path) -> None:
+    made = PhraseIndex.create(
+        tmp_path / "all", CITIES, model=HashEncoder(), quantizer="fp16", filter_threshold=None, candidates="exact"
+    )
+    chosen = made.info().settings
+    assert (chosen.quantizer, chosen.filter_threshold, chosen.candidates) == ("fp16", None, "exact")
+    filtered = PhraseIndex.create(tmp_path / "few", CITIES, model=HashEncoder(), filter_threshold=0.9)
+    assert filtered.info().rows < made.info().rows
+    with pytest.raises(ConfigError, match="quantizer='int3'"):
+        PhraseIndex.create(tmp_path / "odd", CITIES, model=HashEncoder(), quantizer="int3")  # type: ignore[arg-type]
+
+
+def test_add(index: PhraseIndex) -> None:
+    found(index)
+    done = index.add(iter([*CITIES, Document("rome", "It was a city.")]))
+    assert (done.documents, done.unchanged, len(index)) == (1, 3, 4)
+    assert "rome" in {document for document, _, _ in found(index)}
+    with pytest.raises(DataError, match="'rome' and another content; update it"):
+        index.add([Document("rome", "In the river.")])
+
+
+def test_update(index: PhraseIndex) -> None:
+    found(index)
+    done = index.update([Document("paris", "The tower."), *CITIES[:2], Document("rome", "A river.")])
+    assert (done.documents, done.replaced, done.unchanged, len(index)) == (2, 1, 2, 4)
+    assert text_of(index, "paris") == "The tower."
+    assert all("France" not in text for _, text, _ in found(index))
+
+
+def test_delete(index: PhraseIndex) -> None:
+    before = found(index)
+    with pytest.raises(DataError, match="no document with id 'rome'; nothing was deleted"):
+        index.delete(["paris", "rome"])
+    assert found(index) == before
+    assert index.delete(["paris", "tower"]) == 2
+    assert len(index) == 1
+    assert {document for document, _, _ in found(index)} == {"london"}
+
+
+def test_optimize_changes_no_answer(index: PhraseIndex) -> None:
+    index.add([Document("rome", "It was a city by the river.")])
+    index.delete(["paris"])
+    before = found(index)
+    index.optimize()
+    assert found(index) == before
+    assert (index.info().deleted, index.info().segments) == (0, 1)
+
+
+def test_refresh_sees_what_others_wrote(index: PhraseIndex) -> None:
+    reader = PhraseIndex.open(index.folder.folder, HashEncoder())
+    before = found(reader)
+    index.delete(["london"])
+    assert found(reader) == before
+    reader.refresh()
+    assert {document for document, _, _ in found(reader)} == {"tower", "paris"}
+
+
+def test_filters(index: PhraseIndex) -> None:
+    assert {document for document, _, _ in found(index, where={"lang": "en"})} == {"tower", "london"}
+    assert {document for document, _, _ in found(index, documents=["paris", "rome"])} == {"paris"}
+
+
+def test_several_questions(index: PhraseIndex) -> None:
+    questions = [QUESTION, "who built the tower?"]
+    assert index.search(questions, 3) == [index.search(question, 3) for question in questions]
+    assert index.search([]) == []
+
+
+def test_no_documents(tmp_path: Path) -> None:
+    empty = PhraseIndex.create(tmp_path, [], model=HashEncoder())
+    assert (len(empty), empty.search(QUESTION)) == (0, [])
+
+
+@pytest.mark.parametrize("name", ["records.bin", "passage_documents.bin"])
+def test_damage_that_makes_a_search_fail_is_named(index: PhraseIndex, name: str) -> None:
+    path = next(index.folder.folder.rglob(name))
+    path.write_bytes(b"\xff" * path.stat().st_size)
+    damaged = PhraseIndex.open(index.folder.folder, HashEncoder())
+    with pytest.raises(PhraseIndexError, match=f"{name}' is damaged: its checksum differs"):
+        found(damaged)
+
+
+def test_other_failures_are_not_hidden(index: PhraseIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(HashEncoder, "encode_questions", fail)
+    with pytest.raises(ZeroDivisionError):
+        found(index)
+
+
+def check_places(text: str, answer: Answer) -> None:
+    assert text[answer.start : answer.end] == answer.text
+    assert text[answer.phrase.start : answer.phrase.end] == answer.phrase.text
+    for part, start in ((answer.sentence, answer.sentence_start), (answer.passage, answer.passage_start)):
+        assert text[start : start + len(part)] == part
+        assert start <= answer.phrase.start <= answer.phrase.end <= start + len(part)
+
+
+ODD = ["", " ", "\t", "\r\n", "\n\n", "\r\n\r\n", "\x0b", "\x85", "\u2028", "\u3000", "\xa0", "\x00", "\ufeff", "."]
+LETTERS = ["a", "É", "ß", "İ", "e\u0301", "中文", "😀", "👩\u200d👧", "\U00010348", "\u202e", "ﬁ", "क्ष", "x" * 40]
+WORDS = st.sampled_from(["the", "city", "Tower,", "1889", "(it)"]) | st.sampled_from(LETTERS)
+TEXTS = st.lists(st.tuples(WORDS, st.sampled_from(ODD)), max_size=40).map(lambda p: "".join(w + s for w, s in p))
+
+
+@settings(max_examples=40)
+@given(
+    texts=st.lists(TEXTS, min_size=1, max_size=4), unit=st.sampled_from(["phrase", "sentence", "passage", "document"])
+)
+def test_answers_are_where_they_say(texts: list[str], unit: Any) -> None:
+    documents = [Document(str(number), text, "Ä\ttitle") for number, text in enumerate(texts)]
+    with TemporaryDirectory() as folder:
+        made = PhraseIndex.create(Path(folder) / "index", documents, model=HashEncoder())
+        for answer in made.search("where is it?", 20, unit):
+            check_places(texts[int(answer.document.id)], answer)
+
+
+def test_answers_of_files_are_where_they_say(tmp_path: Path) -> None:
+    """With the bundled model, from the bytes of a file to the characters of an answer."""
+    text = (
+        "\tÉmile 👩\u200d👧 lebte in Köln.\r\n\r\nMarie Curie was\tborn in\r\nWarsaw — in 1867.\x0b\u2028東京 is large."
+    )
+    (tmp_path / "odd.txt").write_bytes(text.encode())
+    made = PhraseIndex.create(tmp_path / "index", read_documents([tmp_path / "odd.txt"]))
+    assert text_of(made, "odd.txt") == text
+    answers = made.search("Where was Marie Curie born?")
+    assert answers[0].text == "Warsaw"
+    for answer in answers:
+        check_places(text, answer)
+
+
+def test_the_example_of_the_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    example = re.findall(r">>> (.*)\n", inspect.getdoc(PhraseIndex) or "")
+    assert len(example) == 2
+    names: dict[str, Any] = {"PhraseIndex": densephrases.PhraseIndex, "Document": densephrases.Document}
+    exec(example[0], names)  # noqa: S102
+    assert eval(example[1], names) == "Warsaw"  # noqa: S307
+
+
+def test_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its examples run as they stand, given the index and the texts they speak of."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    examples = [code for code in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "PhraseIndex" in code]
+    monkeypatch.chdir(tmp_path)
+    PhraseIndex.create("notes-index", [Document("lease.txt", "The lease ends on 30 June 2027.", "lease")])
+    for code in examples:
+        exec(code, {"texts": ["Ada signed the letter in May."]})  # noqa: S102
+    assert "from densephrases import PhraseIndex" in examples[0]
