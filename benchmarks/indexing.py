@@ -73,7 +73,7 @@ class Work:
         batches: list[TokenBatch] = []
         tokens = 0
         prepared = map(PreparedDocument.of, corpus.read())
-        for chunk in chunks(prepared, CHARACTERS_PER_TOKEN * encoder.tokens_per_batch):
+        for chunk in chunks(prepared, CHARACTERS_PER_TOKEN * encoder.tokens_per_chunk):
             tokenized = encoder.tokens.passages([p for piece in chunk.pieces for p in piece.passages()])
             tokens += sum(len(passage.offsets) for passage in tokenized)
             windows = [window for passage in tokenized for window in passage.windows]

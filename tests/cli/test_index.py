@@ -152,7 +152,7 @@ def contents(index: Path) -> Iterable[bytes]:
 def test_a_stopped_run_is_resumed(
     densephrases: Command, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: Stopper
 ) -> None:
-    monkeypatch.setattr(Encoder, "tokens_per_batch", 16)  # a chunk, which is never taken apart, is a document
+    monkeypatch.setattr(Encoder, "tokens_per_chunk", 64)  # a chunk, which is never taken apart, is a document
     monkeypatch.setattr("densephrases.index.parts._LOOKED_UP", 1)
     run = ["index", many(tmp_path), "--model", exported, "--out"]
     assert densephrases(*run, tmp_path / "whole").code == 0

@@ -19,6 +19,7 @@ class HashEncoder(Encoder):
     """A token's vector depends on its id, its left neighbour, and on the whole batch, as with int8 models."""
 
     tokens_per_batch = 16
+    tokens_per_chunk = 64
 
     def __init__(self, **settings: Any) -> None:
         limits = {"passage_tokens": 40, "overlap": 8, "title_tokens": 3, "max_words": 4, "filter_threshold": 0.0}

@@ -18,7 +18,7 @@ from densephrases.model.tokens import TokenizedPassage
 from densephrases.text.passages import Passage, split_passages
 from densephrases.text.sentences import TextSpan
 
-CHARACTERS_PER_TOKEN = 16  # of a batch: some four batches of English a chunk, with little padding between them
+CHARACTERS_PER_TOKEN = 4  # of English
 CHUNK_DOCUMENTS = 1024  # of which most are empty
 
 
@@ -115,7 +115,7 @@ def encode_ahead(
     pending: deque[Future[EncodedChunk]] = deque()
     with ThreadPoolExecutor(1, "encoder") as executor:
         try:
-            for chunk in chunks(documents, CHARACTERS_PER_TOKEN * encoder.tokens_per_batch):
+            for chunk in chunks(documents, CHARACTERS_PER_TOKEN * encoder.tokens_per_chunk):
                 tokenized = encoder.tokens.passages([p for piece in chunk.pieces for p in piece.passages()])
                 pending.append(executor.submit(EncodedChunk.of, chunk, tokenized, encoder, threshold))
                 if len(pending) > 1:

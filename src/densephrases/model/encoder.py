@@ -48,7 +48,9 @@ class QuestionVectors:
 class Encoder(ABC):
     """Turns text into vectors in batches of similar length; subclasses compute one padded batch."""
 
-    tokens_per_batch = 8192
+    # What a batch computes should stay in the caches of a CPU: batches of 8192 tokens take 1.3 times as long.
+    tokens_per_batch = 512
+    tokens_per_chunk = 32768  # to be given at once, so that batches find windows of equal length
 
     def __init__(self, config: ModelConfig, tokens: Tokens) -> None:
         self.config = config

@@ -152,6 +152,7 @@ class TorchEncoder(Encoder):
     """A phrase model's forward pass in torch, on whatever device its weights are."""
 
     tokens_per_batch = 65536
+    tokens_per_chunk = 262144
 
     def __init__(self, model: PhraseModel) -> None:
         super().__init__(model.config, model.tokens)
