@@ -12,6 +12,7 @@ from densephrases.search.collection import Floats, Integers, Mask, Part, Rows
 from densephrases.text.documents import Document
 from densephrases.text.normal import normalize_answer
 from densephrases.text.sentences import sentences_around
+from densephrases.text.words import is_inside_word
 
 WORDS = ["The", "the", "a", "Ada", "ada.", "wrote", "Wrote!", "code.", "It", "ran?", "ß", "中文。", "1843", "(x)"]
 SIZE = 3
@@ -211,6 +212,10 @@ class BruteForce:
         keys = {"phrase": normalize_answer(text[start:end]), "sentence": (around.start, around.end), "passage": None}
         return span.part, passage, keys[unit]
 
+    def _cuts_word(self, span: BruteSpan) -> bool:
+        text, start, end = self.text(span)
+        return is_inside_word(text, start) or is_inside_word(text, end)
+
     def distinct(self, unit: Unit, k: int, boundaries: Boundaries) -> list[BruteSpan]:
         starts: set[tuple[int, int]] = set()
         ends: set[tuple[int, int]] = set()
@@ -220,6 +225,6 @@ class BruteForce:
             clash = (boundaries != "none" and start in starts) or (boundaries == "both" and end in ends)
             starts.add(start)
             ends.add(end)
-            if not (clash and unit == "phrase"):
+            if unit != "phrase" or not (clash or self._cuts_word(span)):
                 kept.setdefault(self.key(span, unit), span)
         return list(kept.values())[:k]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.text.words import skip_spaces, word_numbers
+from densephrases.text.words import is_inside_word, skip_spaces, word_numbers
 
 ODD_TEXT = st.text(st.sampled_from("ab \t\n\u00a0\u3000\u2028\x1c\u200bé中\U0001d538\u0301"), max_size=40)
 
@@ -46,3 +46,19 @@ def test_word_numbers_of_all_positions(text: str) -> None:
 def test_skip_spaces_of_all_positions(text: str) -> None:
     positions = np.arange(len(text) + 1)
     assert skip_spaces(text, positions).tolist() == [brute_skip(text, p) for p in positions.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        ("COBOL", [1, 2, 3, 4]),
+        ("It ran", [1, 4, 5]),
+        ("1707\u201308", [1, 2, 3, 6]),
+        ("Lombardi's", [1, 2, 3, 4, 5, 6, 7]),
+        ("re\u0301sume\u0301", [1, 2, 3, 4, 5, 6, 7]),  # accents of their own
+        ("東京は", []),
+        ("", []),
+    ],
+)
+def test_where_a_cut_would_part_a_word(text: str, inside: list[int]) -> None:
+    assert [position for position in range(-1, len(text) + 2) if is_inside_word(text, position)] == inside

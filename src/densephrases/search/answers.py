@@ -11,6 +11,7 @@ from densephrases.search.pairs import Phrases
 from densephrases.search.passages import FoundPassage, PassageTexts
 from densephrases.text.normal import normalize_answer
 from densephrases.text.sentences import TextSpan
+from densephrases.text.words import is_inside_word
 
 Unit = Literal["phrase", "sentence", "passage", "document"]
 Boundaries = Literal["both", "start", "none"]
@@ -93,8 +94,9 @@ class Answer:
 class Distinct:
     """Chooses the best phrase of every different result; each rule looks at better phrases only.
 
-    Different phrases: no better one of the same passage has the same normal form, and none begins, or begins or ends,
-    where it does (`boundaries`). Different sentences are those around the phrase, from its first to its last.
+    Phrases begin and end where words do. Different ones: no better one of the same passage has the same normal form,
+    and none begins, or begins or ends, where it does (`boundaries`). Different sentences are those around the phrase,
+    from its first to its last.
     """
 
     texts: PassageTexts
@@ -128,8 +130,9 @@ class Distinct:
         passage_N = self.texts.passage_keys(survivors)
         spans_N2 = self.texts.spans(survivors)
         for place, passage, (start, end) in zip(rows.tolist(), passage_N.tolist(), spans_N2.tolist(), strict=True):
-            key = passage, normalize_answer(self.texts.of_key(passage).text[start:end])
-            if key not in seen:
+            text = self.texts.of_key(passage).text
+            key = passage, normalize_answer(text[start:end])
+            if key not in seen and not is_inside_word(text, start) and not is_inside_word(text, end):
                 seen.add(key)
                 chosen.append(place)
             if len(chosen) == self.wanted:

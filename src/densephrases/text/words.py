@@ -1,9 +1,34 @@
-"""Words as runs of non-space characters: the measure of how long a phrase may be."""
+"""Words as runs of non-space characters: the measure of how long a phrase may be, and where it may not be cut."""
+
+import unicodedata
 
 import numpy as np
 from numpy.typing import NDArray
 
 _IS_SPACE = np.array([chr(code).isspace() for code in range(0x3002)])  # no character beyond is a space
+
+# Scripts that set no space between words, or write several as one: Thai to Lao, Burmese, Khmer, kana and Chinese
+# characters, Korean syllables, further Chinese ones.
+_UNSPACED = (
+    (0x0E00, 0x0EFF),
+    (0x1000, 0x109F),
+    (0x1780, 0x17FF),
+    (0x2E80, 0x9FFF),
+    (0xAC00, 0xFAFF),
+    (0x20000, 0x3FFFF),
+)
+
+
+def is_inside_word(text: str, position: int) -> bool:
+    """Whether a cut here would part letters or digits that belong together; never so in scripts without spaces."""
+    return 0 < position < len(text) and _joins(text[position - 1]) and _joins(text[position])
+
+
+def _joins(character: str) -> bool:
+    code = ord(character)
+    if any(first <= code <= last for first, last in _UNSPACED):
+        return False
+    return character.isalnum() or unicodedata.category(character).startswith("M")
 
 
 def word_numbers(text: str, positions: NDArray[np.integer]) -> NDArray[np.int64]:
