@@ -241,6 +241,12 @@ def test_what_a_person_sees() -> None:
     assert in_terminal([]) == "No answer.\n\n"
 
 
+# Tests may run where SIGINT is ignored, which is inherited.
+INTERRUPTIBLE = (
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+)
+
+
 class Terminal:
     """A command at a pseudo-terminal."""
 
@@ -249,7 +255,11 @@ class Terminal:
         environment = os.environ | {"TERM": "xterm-256color"}
         environment.pop("NO_COLOR", None)
         self.process = subprocess.Popen(  # noqa: S603
-            [str(part) for part in command], stdin=slave, stdout=slave, stderr=slave, env=environment
+            [sys.executable, "-c", INTERRUPTIBLE, *map(str, command)],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env=environment,
         )
         os.close(slave)
         self.seen = ""

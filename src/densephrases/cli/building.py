@@ -30,6 +30,7 @@ console = Console(stderr=True, highlight=False)
 _EXAMPLES = 5
 _RATE_SECONDS = 120.0  # a report comes every few seconds: time left is judged by many of them
 _POSITIONS = 10_000
+_MAIN = threading.main_thread()
 
 
 class Building:
@@ -43,7 +44,7 @@ class Building:
         self.folder = folder
         self.report = ReadReport()
         self.done = Progress()
-        self._stopping = self._all_read = False
+        self._stopping = self._all_read = self._handles = False
         self._resumed = _documents_of_unfinished(folder)
         self._source = read_documents(paths, strict=strict, report=self.report)
         self._first = next(self._source)  # paths without any document leave no index behind
@@ -53,8 +54,10 @@ class Building:
         self._passed = 0
 
     def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            self._handler = signal.signal(signal.SIGINT, self._interrupt)
+        # Not where the signal is ignored, as in background jobs, nor in a thread, which may not handle signals.
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler and threading.current_thread() is _MAIN:
+            signal.signal(signal.SIGINT, self._interrupt)
+            self._handles = True
         self._bar.start()
         return self
 
@@ -63,8 +66,8 @@ class Building:
     ) -> None:
         self._bar.stop()
         self._source.close()
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, self._handler)
+        if self._handles:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         if isinstance(error, KeyboardInterrupt):
             _explain_stop(self.folder)
 
