@@ -30,11 +30,12 @@ console = Console(stderr=True, highlight=False)
 _EXAMPLES = 5
 _RATE_SECONDS = 120.0  # a report comes every few seconds: time left is judged by many of them
 _POSITIONS = 10_000
+_LINE_SECONDS = 60.0  # between the lines that stand for the bar where it cannot be shown
 _MAIN = threading.main_thread()
 
 
 class Building:
-    """Reads the documents of an index in the making and shows how far it is; a bar on stderr if that is a terminal.
+    """Reads the documents of an index in the making and shows how far it is on stderr: a bar, or a line a minute.
 
     Ctrl-C ends the command with a sentence that tells how to go on.
     """
@@ -52,6 +53,7 @@ class Building:
         self._task = self._bar.add_task("indexing", total=input_bytes(paths))
         self._positions: deque[int] = deque()  # how much was read when each document was, of those not yet finished
         self._passed = 0
+        self._told = 0.0
 
     def __enter__(self) -> Self:
         # Not where the signal is ignored, as in background jobs, nor in a thread, which may not handle signals.
@@ -90,6 +92,9 @@ class Building:
         """A document counts with all that was read before it once it is encoded, not when it is read."""
         self.done = progress
         self._show(progress.documents + progress.unchanged)
+        if self._bar.disable and progress.seconds - self._told >= _LINE_SECONDS:
+            self._told = progress.seconds
+            self._say(self.state)
 
     def _show(self, finished: int) -> None:
         completed = None
