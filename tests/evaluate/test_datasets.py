@@ -18,6 +18,7 @@ from densephrases.evaluate.datasets import (
     questions_of,
     read_squad,
     sample_path,
+    write_squad,
 )
 from densephrases.text.passages import Passage
 
@@ -242,3 +243,21 @@ def test_the_bundled_sample_is_small_and_attributed() -> None:
     titles = {passage.passage.title for passage in read_squad(sample_path())}
     words = " ".join(licence.split())
     assert all(title in words for title in titles | {"Rajpurkar", "ShareAlike 4.0", "Wikipedia"})
+
+
+@pytest.mark.parametrize("name", ["made.json", "made.json.gz"])
+def test_what_is_written_is_read_again(tmp_path: Path, name: str) -> None:
+    made = Question("g", "Who?", (GoldAnswer("Émile", 3),), generated=True, answer_type="PERSON")
+    asked = Question("a", "When?", (GoldAnswer("1889", 0, ambiguous=True),))
+    passages = [
+        QuestionedPassage(Passage("abcÉmile", "One"), 0, (made, asked)),
+        QuestionedPassage(Passage("1889", "One"), 0, ()),
+        QuestionedPassage(Passage("1889", "One"), 1, (asked,)),
+    ]
+    path = tmp_path / name
+    write_squad(path, passages, {"made": "by hand"})
+    assert read_squad(path) == passages
+    before = path.read_bytes()
+    write_squad(path, passages, {"made": "by hand"})
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == [name]

@@ -1,8 +1,10 @@
-"""Questions with their passages, read from SQuAD JSON (1.1 and 2.0, plain or compressed)."""
+"""Questions with their passages, read from and written as SQuAD JSON (1.1 and 2.0, plain or compressed)."""
 
+import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,8 @@ class Question:
     id: str
     text: str
     answers: tuple[GoldAnswer, ...]  # empty if the passage does not answer the question
+    generated: bool = False  # asked by a model, not by a person
+    answer_type: str = ""  # of a generated question's answer, such as PERSON
 
     @property
     def golds(self) -> list[str]:
@@ -81,7 +85,9 @@ def _question(entry: dict[str, Any]) -> Question:
     answers: list[dict[str, Any]] = [] if entry.get("is_impossible") else entry.get("answers", [])
     number = str(entry["id"])
     ambiguous = bool(entry.get("start_ambiguous", False))
-    return Question(number, _text(entry, "question"), tuple(_answer(answer, number, ambiguous) for answer in answers))
+    golds = tuple(_answer(answer, number, ambiguous) for answer in answers)
+    generated, answer_type = bool(entry.get("generated", False)), str(entry.get("type", ""))
+    return Question(number, _text(entry, "question"), golds, generated, answer_type)
 
 
 def _answer(entry: dict[str, Any], question: str, ambiguous: bool) -> GoldAnswer:
@@ -97,6 +103,32 @@ def _text(entry: dict[str, Any], name: str) -> str:
         raise ValueError(f"a '{name}' is {type(text).__name__}, expected text")
     text.encode()  # half a surrogate pair is valid JSON but no text: a ValueError here rather than in the tokenizer
     return text
+
+
+def write_squad(path: Path, passages: Sequence[QuestionedPassage], about: Mapping[str, Any] | None = None) -> None:
+    """As `read_squad` reads it, compressed if the name ends in .gz; `about` stands beside the data."""
+    articles = [
+        {"title": group[0].passage.title, "paragraphs": [_paragraph(passage) for passage in group]}
+        for group in (list(members) for _, members in groupby(passages, key=lambda passage: passage.article))
+    ]
+    content = json.dumps({**(about or {}), "data": articles}, ensure_ascii=False).encode()
+    partial = path.with_name(f"{path.name}.partial")
+    # without a time in its head the same questions give the same file
+    partial.write_bytes(gzip.compress(content, mtime=0) if path.suffix.lower() == ".gz" else content)
+    partial.rename(path)
+
+
+def _paragraph(passage: QuestionedPassage) -> dict[str, Any]:
+    return {"context": passage.passage.text, "qas": [_entry(question) for question in passage.questions]}
+
+
+def _entry(question: Question) -> dict[str, Any]:
+    made = {"generated": True, "type": question.answer_type} if question.generated else {}
+    answers = [
+        {"text": a.text, "answer_start": a.start} | ({"start_ambiguous": True} if a.ambiguous else {})
+        for a in question.answers
+    ]
+    return {"id": question.id, "question": question.text, "answers": answers} | made
 
 
 def questions_of(passages: list[QuestionedPassage]) -> Iterator[tuple[int, Question]]:
