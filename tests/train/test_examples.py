@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 
 from densephrases.errors import DataError
 from densephrases.evaluate.datasets import GoldAnswer, Question, QuestionedPassage, read_squad, sample_path
+from densephrases.evaluate.leakage import HeldOut
 from densephrases.evaluate.metrics import normalize_answer
 from densephrases.model.config import ModelConfig
 from densephrases.model.tokens import Tokens, Window
@@ -27,6 +28,7 @@ from densephrases.train.examples import (
     occurrences,
     read_training_data,
     token_span,
+    without_leaks,
 )
 
 WORDS = ["paris", "the", "city", "of", "built"]  # whole words of the tests' tokenizer: one token each
@@ -285,11 +287,31 @@ def test_training_files_are_told_apart(tmp_path: Path) -> None:
     """Both files number their questions and articles alike."""
     one = squad(tmp_path / "one.json", [[passage("a", None)], [passage("b"), passage("c")]])
     other = squad(tmp_path / "other.json", [[passage("d", None, None)], [passage("e")]])
-    found = read_training_data([one, other, one])
-    assert [p.passage.text for p in found] == ["a", "b", "c", "d", "e", "a", "b", "c"]
+    third = squad(tmp_path / "third.json", [[passage("f", None)], [passage("g"), passage("h")]])
+    found = read_training_data([one, other, third])
+    assert [p.passage.text for p in found] == ["a", "b", "c", "d", "e", "f", "g", "h"]
     assert [p.article for p in found] == [0, 1, 1, 2, 3, 4, 5, 5]
     assert [q.id for p in found for q in p.questions] == ["0:q0", "1:q0", "1:q1", "2:q0"]
     assert [q.text for p in found for q in p.questions][:2] == ["what is 0?", "what is 0?"]
+
+
+def test_a_passage_of_several_files_is_one_with_all_its_questions(tmp_path: Path) -> None:
+    one = squad(tmp_path / "one.json", [[passage("a", None), passage("a")], [passage("b")]])
+    generated = squad(tmp_path / "generated.json", [[passage("new")], [passage("b", None, None)]])
+    found = read_training_data([one, generated])
+    assert [(p.passage.text, p.article) for p in found] == [("a", 0), ("a", 0), ("b", 1), ("new", 2)]
+    assert [len(p.questions) for p in found] == [1, 0, 2, 0]
+    assert found[2].questions[0].id == "1:q0"
+
+
+def test_generated_questions_about_held_out_passages_are_left_out() -> None:
+    text = "one two three four five six seven eight nine"
+    asked = (Question("a", "what?", ()), Question("b", "who?", (), generated=True, answer_type="PERSON"))
+    report = AlignmentReport()
+    passages = [QuestionedPassage(Passage(t, "x"), 0, asked) for t in (f"zero {text}", "one two three")]
+    found = without_leaks(passages, HeldOut([Passage(text, "y")]), report)
+    assert [[q.id for q in p.questions] for p in found] == [["a"], ["a", "b"]]
+    assert report == AlignmentReport(held_out=1)
 
 
 def test_one_training_file_keeps_everything_but_its_ids() -> None:

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.datasets import QuestionedPassage
 from densephrases.model.network import PhraseModel
 from densephrases.train.batches import PhraseBatch
@@ -161,3 +162,26 @@ def test_only_real_tokens_are_counted_as_work(tiny_model: PhraseModel, data: Tra
     for planned in least.plan(0):
         one, other = (task.floating_point_operations(task.local(planned, 0, 1)) for task in (least, fixed))
         assert one == other > 0
+
+
+def test_annotated_data_alone_in_the_second_stage(tiny_model: PhraseModel, data: TrainingData) -> None:
+    first, *others = data.examples
+    marked = tuple(replace(q, generated=True) for q in first.questions)
+    mixed = replace(data, examples=[replace(first, questions=marked), *others])
+    task = task_of(tiny_model, mixed, replace(RECIPE, annotated_from=1))
+
+    def asked(epoch: int) -> set[str]:
+        return {q.id for batch in task.plan(epoch) for e in batch for q in e.questions}
+
+    assert asked(0) == asked(1) | {q.id for q in marked}
+    assert asked(1) == asked(2) == {q.id for e in others for q in e.questions}
+
+
+def test_a_stage_without_questions_is_refused(tiny_model: PhraseModel, data: TrainingData) -> None:
+    generated = [replace(e, questions=tuple(replace(q, generated=True) for q in e.questions)) for e in data.examples]
+    task = PhraseTask(replace(RECIPE, annotated_from=1), tiny_model, replace(data, examples=generated))
+    assert task.plan(0)
+    with pytest.raises(DataError, match=r"Epoch 1 has no annotated question"):
+        task.plan(1)
+    with pytest.raises(ConfigError, match=r"generated_share=2"):
+        replace(RECIPE, generated_share=2)

@@ -1,6 +1,7 @@
 """Which questions meet in a batch."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from densephrases.train import plan as planning
 from densephrases.train.examples import PassageExample
-from densephrases.train.plan import BatchPlan, plan_epoch
+from densephrases.train.plan import BatchPlan, draw_generated, plan_epoch
 
 from .made_up import DATA, PLANS, example
 
@@ -83,3 +84,23 @@ def test_neighbours_stay_together(neighbours: int) -> None:
 def test_one_question_a_passage_encodes_it_anew() -> None:
     planned = plan_epoch([example(0, 0, 5, 8)], BatchPlan(questions=5, per_passage=1), 0, 0)
     assert [len(e.questions) for batch in planned for e in batch] == [1] * 5
+
+
+def test_a_share_of_the_generated_questions() -> None:
+    """Passages 0 to 9 have annotated questions, all have generated ones."""
+    examples = []
+    for number in range(20):
+        whole = example(number, 0, 10, 8)
+        marked = [replace(q, generated=number >= 10 or i >= 5) for i, q in enumerate(whole.questions)]
+        examples.append(replace(whole, questions=tuple(marked)))
+
+    def drawn(share: float, epoch: int = 0) -> list[str]:
+        return [q.id for e in draw_generated(examples, share, 3, epoch) for q in e.questions]
+
+    assert drawn(1.0) == [q.id for e in examples for q in e.questions]
+    annotated = [q.id for e in examples for q in e.questions if not q.generated]
+    assert drawn(0.0) == annotated
+    half = drawn(0.5)
+    assert set(annotated) < set(half)
+    assert 40 < len(half) - len(annotated) < 110
+    assert drawn(0.5) == half != drawn(0.5, epoch=1)

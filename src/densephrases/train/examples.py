@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from densephrases.errors import DataError
 from densephrases.evaluate.datasets import GoldAnswer, Question, QuestionedPassage, questions_of, read_squad
+from densephrases.evaluate.leakage import HeldOut
 from densephrases.evaluate.metrics import normalize_answer
 from densephrases.model.tokens import Ids, TokenizedPassage, Tokens, Window
 
@@ -24,6 +25,7 @@ class QuestionExample:
     ids: Ids
     spans: tuple[TokenSpan, ...]  # in tokens of the passage; several where any occurrence may be meant
     answer: int  # the same number for the same normalised answer
+    generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class AlignmentReport:
     misplaced: int = 0  # the answer does not stand where its offset says
     across_windows: int = 0  # no window holds the whole answer
     dropped_ambiguous: int = 0
+    too_long: int = 0  # a question longer than a generator may write
+    held_out: int = 0  # about a passage that is kept for tests
 
     def require_some(self) -> None:
         if not self.used:
@@ -59,16 +63,53 @@ class AlignmentReport:
 
 
 def read_training_data(paths: Sequence[Path]) -> list[QuestionedPassage]:
-    """The passages of all files; articles and question ids are told apart by their file."""
+    """The passages of all files, each once; articles and question ids are told apart by their file."""
     everything: list[QuestionedPassage] = []
+    places: dict[tuple[str, str], int] = {}
     for number, path in enumerate(paths):
         passages = read_squad(path)
         repeated = [key for key, count in Counter(q.id for _, q in questions_of(passages)).items() if count > 1]
         if repeated:
             raise DataError(f"'{path}' has several questions with the id '{repeated[0]}'; give each its own.")
         first_article = everything[-1].article + 1 if everything else 0
-        everything += [_in_file(passage, number, first_article) for passage in passages]
+        _merge(everything, places, [_in_file(passage, number, first_article) for passage in passages])
     return everything
+
+
+def _merge(
+    everything: list[QuestionedPassage], places: dict[tuple[str, str], int], passages: Sequence[QuestionedPassage]
+) -> None:
+    """Adds a file's passages; one of an earlier file takes the further questions, as generated files repeat it.
+
+    Twice in a batch it would be a negative of itself.
+    """
+    earlier = dict(places)
+    for passage in passages:
+        key = passage.passage.title, passage.passage.text
+        if key in earlier:
+            known = everything[earlier[key]]
+            everything[earlier[key]] = replace(known, questions=known.questions + passage.questions)
+        else:
+            places[key] = len(everything)
+            everything.append(passage)
+
+
+def without_leaks(
+    passages: Sequence[QuestionedPassage], held_out: HeldOut, report: AlignmentReport
+) -> list[QuestionedPassage]:
+    """Without generated questions about passages that share an article or eight words in a row with the test files.
+
+    Annotated questions stay: whoever divided the annotated data decided about them.
+    """
+    result = []
+    for passage in passages:
+        is_generated = any(question.generated for question in passage.questions)
+        if is_generated and held_out.reason(passage.passage) is not None:
+            annotated = tuple(question for question in passage.questions if not question.generated)
+            report.held_out += len(passage.questions) - len(annotated)
+            passage = replace(passage, questions=annotated)
+        result.append(passage)
+    return result
 
 
 def _in_file(passage: QuestionedPassage, file: int, first_article: int) -> QuestionedPassage:
@@ -100,30 +141,16 @@ class ExampleBuilder:
     ) -> Iterator[PassageExample]:
         by_window: dict[int, list[QuestionExample]] = {}
         for question, question_ids in zip(passage.questions, ids, strict=False):
-            answer = self._usable_answer(question, passage.passage.text)
+            answer = usable_answer(question, passage.passage.text, self.ambiguous, self.report)
             if answer is None:
                 continue
             spans, window = self._place(answer, passage.passage.text, tokens)
             if window is not None:
                 key = self._answers.setdefault(normalize_answer(answer.text), len(self._answers))
-                example = QuestionExample(question.id, question_ids, tuple(spans), key)
+                example = QuestionExample(question.id, question_ids, tuple(spans), key, question.generated)
                 by_window.setdefault(window, []).append(example)
         for window, questions in sorted(by_window.items()):
             yield PassageExample(number, passage.article, tokens.windows[window], tuple(questions))
-
-    def _usable_answer(self, question: Question, text: str) -> GoldAnswer | None:
-        """The answer to learn from: training data has one a question, of several the first stands for all."""
-        self.report.questions += 1
-        good = [a for a in question.answers if a.text and text[a.start : a.start + len(a.text)] == a.text]
-        if not question.answers:
-            self.report.unanswerable += 1
-        elif not good:
-            self.report.misplaced += 1
-        elif good[0].ambiguous and self.ambiguous == "drop":
-            self.report.dropped_ambiguous += 1
-        else:
-            return good[0]
-        return None
 
     def _place(self, answer: GoldAnswer, text: str, tokens: TokenizedPassage) -> tuple[list[TokenSpan], int | None]:
         """The answer's tokens, and the number of the window that shows them best."""
@@ -151,6 +178,21 @@ class ExampleBuilder:
                 continue
             if _is_exact(text, tokens.offsets, span, answer.text):
                 yield span
+
+
+def usable_answer(question: Question, text: str, ambiguous: Ambiguous, report: AlignmentReport) -> GoldAnswer | None:
+    """The answer to learn from: training data has one a question, of several the first stands for all."""
+    report.questions += 1
+    good = [a for a in question.answers if a.text and text[a.start : a.start + len(a.text)] == a.text]
+    if not question.answers:
+        report.unanswerable += 1
+    elif not good:
+        report.misplaced += 1
+    elif good[0].ambiguous and ambiguous == "drop":
+        report.dropped_ambiguous += 1
+    else:
+        return good[0]
+    return None
 
 
 def occurrences(needle: str, text: str) -> Iterator[int]:

@@ -9,7 +9,9 @@ import torch
 from accelerate import PartialState
 from torch import Tensor, nn
 
+from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.datasets import QuestionedPassage, read_squad
+from densephrases.evaluate.leakage import HeldOut
 from densephrases.evaluate.reading import ReadingScores, encode_file, read_collection, read_passages
 from densephrases.model.card import write_card
 from densephrases.model.config import QuestionTrunk
@@ -18,7 +20,14 @@ from densephrases.model.reader import Reader
 from densephrases.model.tokens import Tokens
 from densephrases.model.trunk import trunk_parameters
 from densephrases.train.batches import Padding, PhraseBatch, collate
-from densephrases.train.examples import AlignmentReport, Ambiguous, ExampleBuilder, PassageExample, read_training_data
+from densephrases.train.examples import (
+    AlignmentReport,
+    Ambiguous,
+    ExampleBuilder,
+    PassageExample,
+    read_training_data,
+    without_leaks,
+)
 from densephrases.train.loop import Loop, LoopConfig, Observer, Outcome
 from densephrases.train.losses import Direction, filter_loss
 from densephrases.train.maxima import TorchMaxima
@@ -30,7 +39,7 @@ from densephrases.train.objective import (
     gold_positions,
     phrase_losses,
 )
-from densephrases.train.plan import BatchPlan, plan_epoch
+from densephrases.train.plan import BatchPlan, draw_generated, plan_epoch
 from densephrases.train.teacher import Distributions, TeacherLogits
 
 # Shape suffixes: P passages, T tokens of a passage, Q questions, K occurrences, N candidates, D vector size.
@@ -65,6 +74,9 @@ class PhraseRecipe:
         ambiguous: Match answers of uncertain place at any occurrence, at the given one, or drop them.
         freeze_embeddings: Keep the base's word embeddings, so that the encoders share one table.
         collection: Evaluate over all dev passages at once as well.
+        held_out: Test files: generated questions about their articles and passages are left out.
+        generated_share: Share of the generated questions that an epoch draws, others each time.
+        annotated_from: First epoch (from 0) without generated questions; None uses them to the end.
     """
 
     base: str | Path
@@ -83,6 +95,18 @@ class PhraseRecipe:
     ambiguous: Ambiguous = "any"
     freeze_embeddings: bool = True
     collection: bool = True
+    held_out: tuple[Path, ...] = ()
+    generated_share: float = 1.0
+    annotated_from: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.generated_share <= 1:
+            raise ConfigError(f"generated_share={self.generated_share} must be a share, from 0 to 1.")
+
+    def share(self, epoch: int) -> float:
+        """Of the generated questions in an epoch."""
+        is_annotated = self.annotated_from is not None and epoch >= self.annotated_from
+        return 0.0 if is_annotated else self.generated_share
 
 
 @dataclass(frozen=True)
@@ -96,9 +120,10 @@ class TrainingData:
 
     @classmethod
     def prepare(cls, recipe: PhraseRecipe, tokens: Tokens, cpu: bool = False) -> "TrainingData":
-        passages, dev = read_training_data(recipe.train), read_squad(recipe.dev)
-        tokenized = tokens.passages([p.passage for p in passages])
         builder = ExampleBuilder(tokens, recipe.ambiguous)
+        held_out, dev = HeldOut.read(recipe.held_out), read_squad(recipe.dev)
+        passages = without_leaks(read_training_data(recipe.train), held_out, builder.report)
+        tokenized = tokens.passages([p.passage for p in passages])
         examples = builder.build(passages, tokenized)
         builder.report.require_some()
         teacher = None
@@ -130,7 +155,10 @@ class PhraseTask:
     def plan(self, epoch: int) -> list[list[PassageExample]]:
         if epoch not in self._plans:
             seed = self.recipe.loop.seed
-            self._plans[epoch] = plan_epoch(self.data.examples, self.recipe.batches, seed, epoch)
+            examples = draw_generated(self.data.examples, self.recipe.share(epoch), seed, epoch)
+            if not examples:
+                raise DataError(f"Epoch {epoch} has no annotated question; set annotated_from and generated_share.")
+            self._plans[epoch] = plan_epoch(examples, self.recipe.batches, seed, epoch)
         return self._plans[epoch]
 
     def size(self, planned: list[PassageExample]) -> int:

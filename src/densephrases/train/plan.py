@@ -46,6 +46,19 @@ def plan_epoch(
     )
 
 
+def draw_generated(examples: Sequence[PassageExample], share: float, seed: int, epoch: int) -> Sequence[PassageExample]:
+    """All annotated questions and a share of the generated ones, drawn anew for each epoch."""
+    if share == 1:
+        return examples
+    rng = np.random.default_rng((seed, epoch, 1))  # other dice than those of the plan
+    drawn = []
+    for example in examples:
+        questions = tuple(q for q in example.questions if not q.generated or rng.random() < share)
+        if questions:
+            drawn.append(replace(example, questions=questions))
+    return drawn
+
+
 def _split_questions(example: PassageExample, limit: int | None, rng: np.random.Generator) -> list[PassageExample]:
     if limit is None or len(example.questions) <= limit:
         return [example]

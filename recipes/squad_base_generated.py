@@ -1,0 +1,23 @@
+"""The base model with generated questions: first all data, then the annotated alone with pre-batch negatives."""
+
+from pathlib import Path
+
+from densephrases.train.loop import LoopConfig
+from densephrases.train.objective import LossWeights
+from densephrases.train.phrases import PhraseRecipe
+from densephrases.train.plan import BatchPlan
+
+
+def phrases(data: Path, models: Path) -> PhraseRecipe:
+    return PhraseRecipe(
+        base=models / "mpnet",  # sentence-transformers/all-mpnet-base-v2
+        train=(data / "squad-train.json.gz", data / "squad-generated.json.gz"),
+        dev=data / "squad-dev.json.gz",
+        held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
+        teacher=models / "reader",
+        batches=BatchPlan(questions=256, per_passage=6),  # else a batch would hold a dozen passages only
+        weights=LossWeights(tokens=2.0),
+        annotated_from=2,
+        prebatch_from=2,
+        loop=LoopConfig(epochs=4, learning_rate=5e-5, checkpoint_every=None),
+    )

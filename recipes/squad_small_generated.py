@@ -1,0 +1,24 @@
+"""The small model with generated questions: first all data, then the annotated alone with pre-batch negatives."""
+
+from pathlib import Path
+
+from densephrases.train.loop import LoopConfig
+from densephrases.train.objective import LossWeights
+from densephrases.train.phrases import Architecture, PhraseRecipe
+from densephrases.train.plan import BatchPlan
+
+
+def phrases(data: Path, models: Path) -> PhraseRecipe:
+    return PhraseRecipe(
+        base=models / "gte",  # thenlper/gte-small
+        train=(data / "squad-train.json.gz", data / "squad-generated.json.gz"),
+        dev=data / "squad-dev.json.gz",
+        held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
+        teacher=models / "reader",
+        architecture=Architecture(share=True, question_trunk="shared"),
+        batches=BatchPlan(questions=256, per_passage=6),  # else a batch would hold a dozen passages only
+        weights=LossWeights(tokens=2.0),
+        annotated_from=6,
+        prebatch_from=6,
+        loop=LoopConfig(epochs=10, learning_rate=3e-4, checkpoint_every=None),
+    )
