@@ -60,6 +60,31 @@ def tiny_base(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) ->
     return folder
 
 
+@pytest.fixture(scope="session", params=["causal", "seq2seq"])
+def tiny_writer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Path:
+    """A Hugging Face folder of a language model with two layers: a Llama, then a T5."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("writer") / str(request.param)
+    words = tokenizer.get_vocab_size()
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        if request.param == "causal":
+            sizes = {"hidden_size": 48, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4}
+            config = transformers.LlamaConfig(
+                vocab_size=words, **sizes, num_key_value_heads=2, tie_word_embeddings=True, initializer_range=0.1
+            )
+            transformers.LlamaForCausalLM(config).save_pretrained(folder)
+        else:
+            sizes = {"d_model": 48, "d_kv": 12, "d_ff": 96, "num_layers": 2, "num_heads": 4}
+            config = transformers.T5Config(
+                vocab_size=words, **sizes, dropout_rate=0.0, decoder_start_token_id=0, pad_token_id=0
+            )
+            transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
+
+
 @pytest.fixture(scope="session")
 def tiny_model(tiny_base: Path) -> "PhraseModel":
     """Shared by all tests: whoever changes its weights makes a model of its own from `tiny_base`."""

@@ -12,11 +12,12 @@ from densephrases.model import bundled
 from densephrases.model.tokens import TOKENIZER_FILE
 from densephrases.train.loop import LoopConfig
 from densephrases.train.phrases import PhraseRecipe
+from densephrases.train.questions import QuestionRecipe
 from densephrases.train.reader import ReaderRecipe
 from densephrases.train.recipes import load_recipe, override
 
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.py"))
-FUNCTIONS: dict[str, type[Any]] = {"reader": ReaderRecipe, "phrases": PhraseRecipe}
+FUNCTIONS: dict[str, type[Any]] = {"reader": ReaderRecipe, "phrases": PhraseRecipe, "questions": QuestionRecipe}
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from densephrases.model.config import ModelConfig
+from densephrases.model.prompts import GeneratorConfig
 
 CARD_FILE = "README.md"
 
@@ -33,6 +34,8 @@ _DESCRIPTIONS = {
     "the phrase whose first and last token have the largest sum of inner products with them.",
     "reader": "A cross-attention reader: it reads question and passage together and marks the answer. It teaches "
     "phrase models; on its own it is far slower than they are.",
+    "generator": "A question generator: it reads a passage with an answer between tags and writes the question. Its "
+    "questions are further training data for phrase models.",
 }
 _SHOWN = (
     "share",
@@ -51,6 +54,25 @@ def write_card(folder: Path, config: ModelConfig, datasets: Sequence[str], score
     (folder / CARD_FILE).write_text(model_card(config, datasets, scores), encoding="utf-8")
 
 
+def write_generator_card(
+    folder: Path, config: GeneratorConfig, datasets: Sequence[str], scores: Mapping[str, float]
+) -> None:
+    limits = {name: getattr(config, name) for name in ("context_tokens", "title_tokens", "question_tokens")}
+    card = _TEMPLATE.format(
+        base=config.base,
+        datasets=", ".join(datasets),
+        title="DensePhrases question generator",
+        description=_DESCRIPTIONS["generator"],
+        settings="\n".join(f"| {name} | {value} |" for name, value in limits.items()),
+        scores=_score_rows(scores),
+    )
+    (folder / CARD_FILE).write_text(card, encoding="utf-8")
+
+
+def _score_rows(scores: Mapping[str, float]) -> str:
+    return "\n".join(f"| {name.replace('_', ' ')} | {value:.2f} |" for name, value in scores.items())
+
+
 def read_card(folder: Path) -> str:
     """The folder's card, empty if it has none."""
     path = folder / CARD_FILE
@@ -66,5 +88,5 @@ def model_card(config: ModelConfig, datasets: Sequence[str], scores: Mapping[str
         title="DensePhrases model" if config.kind == "phrases" else "DensePhrases reader",
         description=_DESCRIPTIONS[config.kind],
         settings="\n".join(f"| {name} | {getattr(config, name)} |" for name in shown),
-        scores="\n".join(f"| {name.replace('_', ' ')} | {value:.2f} |" for name, value in scores.items()),
+        scores=_score_rows(scores),
     )

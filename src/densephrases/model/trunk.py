@@ -65,7 +65,7 @@ def load_trunk(base: str | Path) -> Trunk:
 
 
 def read_config(base: str | Path) -> PretrainedConfig:
-    _refuse_missing_folder(base)
+    refuse_missing_folder(base)
     try:
         config: PretrainedConfig = AutoConfig.from_pretrained(str(base))
     except (OSError, ValueError) as error:
@@ -94,7 +94,7 @@ def read_tokenizer(base: str | Path) -> Tokenizer:
     return tokenizer
 
 
-def _refuse_missing_folder(base: str | Path) -> None:
+def refuse_missing_folder(base: str | Path) -> None:
     """A Path, or a name that can only be one, is looked for on this machine alone, not on the hub."""
     name = str(base)
     is_path = isinstance(base, Path) or name.count("/") > 1 or name.startswith((".", os.sep, "~"))

@@ -1,4 +1,4 @@
-"""The one training loop: reader and phrases today, questions and queries later."""
+"""The one training loop: readers, phrases and questions today, queries later."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -123,6 +123,7 @@ class Outcome:
 
     scores: dict[str, float]
     alignment: AlignmentReport
+    samples: tuple[str, ...] = ()  # what a model that writes has written
 
 
 class Loop(Generic[Batch]):

@@ -124,4 +124,5 @@ def restore_random_states(states: Mapping[str, Tensor]) -> None:
 
 
 def _cpu(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    """Copies, since tensors that share memory cannot be saved together: language models tie input and output words."""
+    return {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}

@@ -1,0 +1,139 @@
+"""What a question generator reads: the words around an answer, the answer between tags; and what it writes."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from tokenizers import AddedToken, Encoding, Tokenizer
+
+from densephrases.errors import ConfigError, ModelError
+from densephrases.model.tokens import Ids, token_offsets
+from densephrases.text.passages import Passage
+
+GENERATOR_FILE = "generator.json"
+SCHEMA_VERSION = 1
+
+PASSAGE, ANSWER, ANSWER_END, QUESTION, QUESTION_END = TAGS = (
+    "<passage>",
+    "<answer>",
+    "</answer>",
+    "<question>",
+    "</question>",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneratorConfig:
+    """How much a question generator reads and writes.
+
+    Attributes:
+        base: Name of the language model it was trained from.
+        context_tokens: Tokens of the passage around the answer, the answer included.
+        title_tokens: Tokens of the article's title that stand before them.
+        question_tokens: Longest question; longer ones are not learned and not written.
+    """
+
+    base: str
+    context_tokens: int = 192
+    title_tokens: int = 10
+    question_tokens: int = 48
+    schema_version: int = SCHEMA_VERSION
+
+    def __post_init__(self) -> None:
+        for name, least in {"context_tokens": 2, "title_tokens": 0, "question_tokens": 2}.items():
+            if getattr(self, name) < least:
+                raise ConfigError(f"{name}={getattr(self, name)} is too small: expected at least {least}.")
+
+    def save(self, folder: Path) -> None:
+        (folder / GENERATOR_FILE).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        path = folder / GENERATOR_FILE
+        if not path.is_file():
+            raise ModelError(
+                f"'{folder}' is no question generator: it has no {GENERATOR_FILE}; "
+                "train one with: densephrases train questions RECIPE"
+            )
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if values.get("schema_version") != SCHEMA_VERSION or values.keys() != {f.name for f in fields(cls)}:
+            raise ModelError(f"'{path}' is of another version than {SCHEMA_VERSION}; train the generator anew.")
+        return cls(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedPassage:
+    """A passage's tokens, from which the prompts of all its answers are cut."""
+
+    title: list[int]
+    ids: list[int]
+    offsets: Ids  # (tokens, 2)
+
+
+class Prompts:
+    """A tokenizer that knows the tags, and the limits of what is read and written."""
+
+    def __init__(self, tokenizer: Tokenizer, config: GeneratorConfig) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self.tokenizer, self.config = tokenizer, config
+        tokenizer.add_special_tokens([AddedToken(tag, special=True, normalized=False) for tag in TAGS])
+        vocabulary = tokenizer.get_vocab(with_added_tokens=True)
+        self.tags = {tag: vocabulary[tag] for tag in TAGS}
+        self.vocabulary = max(vocabulary.values()) + 1  # rows that an embedding table needs
+
+    @property
+    def end_id(self) -> int:
+        return self.tags[QUESTION_END]
+
+    def passages(self, passages: Sequence[Passage]) -> list[EncodedPassage]:
+        texts = self._encode([p.text for p in passages])
+        titles = self._encode([p.title for p in passages])
+        limit = self.config.title_tokens
+        return [
+            EncodedPassage(title.ids[:limit], text.ids, token_offsets(text, passage.text))
+            for passage, text, title in zip(passages, texts, titles, strict=True)
+        ]
+
+    def prompt(self, passage: EncodedPassage, first: int, last: int) -> Ids | None:
+        """The context of the answer that has the passage's tokens first to last; None if it does not fit."""
+        count = last - first + 1
+        if count > self.config.context_tokens:
+            return None
+        start, stop = centred(len(passage.ids), first, last, self.config.context_tokens)
+        parts = (
+            passage.title,
+            [self.tags[PASSAGE]],
+            passage.ids[start:first],
+            [self.tags[ANSWER]],
+            passage.ids[first : last + 1],
+            [self.tags[ANSWER_END]],
+            passage.ids[last + 1 : stop],
+            [self.tags[QUESTION]],
+        )
+        return np.array([number for part in parts for number in part], dtype=np.int64)
+
+    def questions(self, texts: Sequence[str]) -> list[Ids]:
+        """Token ids of questions with the tag that ends them."""
+        encodings = self._encode([text.strip() for text in texts])
+        return [np.array([*encoding.ids, self.end_id], dtype=np.int64) for encoding in encodings]
+
+    def text(self, ids: Sequence[int]) -> str | None:
+        """The question that was written; None if it did not come to its end."""
+        if self.end_id not in ids:
+            return None
+        decoded: str = self.tokenizer.decode(list(ids[: list(ids).index(self.end_id)]), skip_special_tokens=True)
+        return " ".join(decoded.split())
+
+    def _encode(self, texts: Sequence[str]) -> list[Encoding]:
+        return list(self.tokenizer.encode_batch(list(texts), add_special_tokens=False))
+
+
+def centred(count: int, first: int, last: int, room: int) -> tuple[int, int]:
+    """The range of at most `room` of `count` tokens with as much before `first` as after `last`, where there is."""
+    before = (room - (last - first + 1)) // 2
+    start = max(min(first - before, count - room), 0)
+    return start, min(start + room, count)
