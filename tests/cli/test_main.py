@@ -56,11 +56,12 @@ def commands(group: typer.Typer) -> dict[str, list[str]]:
 def test_the_commands() -> None:
     """Whoever renames a command breaks somebody's script: do it on purpose."""
     found = commands(main.app)
-    assert found["train"] == ["phrases", "reader"]
+    assert found["train"] == ["phrases", "questions", "reader"]
+    assert found["generate"] == ["answers", "filter", "questions"]
     assert found["eval"] == ["confidence", "filter", "length", "reader", "reading"]
     assert found.keys() == {
         *("index", "ask", "add", "update", "delete", "optimize", "info", "check", "demo"),
-        *("train", "eval", "export", "import-original"),
+        *("train", "generate", "eval", "export", "import-original"),
     }
 
 
@@ -129,6 +130,13 @@ def test_missing_extra(densephrases: Command, monkeypatch: pytest.MonkeyPatch, t
         (["train", "reader", "{recipe}", "--set", "loop.epoch=2"], "'epoch' is not one of"),
         (["train", "reader", "{recipe}", "--set", "loop.epochs=two"], "loop.epochs=two does not fit"),
         (["train", "reader", "{recipe}", "--set", "loop.epochs"], "not of the form name=value"),
+        (["train", "questions", "{recipe}"], "has no function 'questions(data, models)'"),
+        (["generate", "answers", "--out", "x.jsonl"], "name a file with --passages"),
+        (["generate", "answers", "--out", "x", "--passages", "no.json", "--kind", "dates"], "'no.json' does not exist"),
+        (["generate", "questions", "--out", "x", "--model", "no"], "either --passages or --answers"),
+        (["generate", "questions", "--out", "x", "--model", "no", "--answers", "a"], "'no' is no question generator"),
+        (["generate", "filter", "no.json", "--reader", "no", "--out", "x"], "'no.json' does not exist"),
+        (["generate", "filter", "{squad}", "--reader", "no/model", "--out", "x"], "'no/model' does not exist"),
     ],
 )
 def test_mistakes(

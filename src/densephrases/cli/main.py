@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.logging import RichHandler
 from rich.markup import escape
 
-from densephrases.cli import ask, demo, evaluate, export, index, train
+from densephrases.cli import ask, demo, evaluate, export, generate, index, train
 from densephrases.errors import DensePhrasesError
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app.command("info")(index.info)
 app.command("check")(index.check)
 app.command("demo")(demo.demo)
 app.add_typer(train.app, name="train")
+app.add_typer(generate.app, name="generate")
 app.add_typer(evaluate.app, name="eval")
 app.command("export")(export.export)
 app.command("import-original")(export.import_original)

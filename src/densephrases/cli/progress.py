@@ -74,4 +74,6 @@ def print_outcome(outcome: Outcome, folder: Path) -> None:
     console.print(f"Questions: {outcome.alignment}")
     for name, value in outcome.scores.items():
         console.print(f"  {name.replace('_', ' ')}: {value:.2f}")
+    for sample in outcome.samples:
+        console.print(escape(sample), highlight=False, soft_wrap=True)
     console.print(f"Model saved in {escape(str(folder))}")

@@ -1,4 +1,4 @@
-"""`densephrases train`: learn a reader or a phrase model from a recipe."""
+"""`densephrases train`: learn a reader, a phrase model or a question generator from a recipe."""
 
 from pathlib import Path
 from typing import Annotated
@@ -60,6 +60,27 @@ def phrases(
     run = override(load_recipe(recipe, PhraseRecipe, "phrases", data, models), settings or [])
     with watch_training("phrases", out or Path("runs") / f"{recipe.stem}-phrases", run, cpu) as watch:
         watch.outcome = train_phrases(run, watch.folder, watch.observers, resume, cpu)
+
+
+@app.command()
+def questions(
+    recipe: RecipePath,
+    out: Out = None,
+    data: Data = Path("data"),
+    models: Models = Path("models"),
+    settings: Settings = None,
+    resume: Resume = True,
+    cpu: Cpu = False,
+) -> None:
+    """Train a question generator, whose questions are further training data (see: generate)."""
+    _require_training()
+    from densephrases.cli.progress import watch_training
+    from densephrases.train.questions import QuestionRecipe, train_questions
+    from densephrases.train.recipes import load_recipe, override
+
+    run = override(load_recipe(recipe, QuestionRecipe, "questions", data, models), settings or [])
+    with watch_training("questions", out or Path("runs") / f"{recipe.stem}-questions", run, cpu) as watch:
+        watch.outcome = train_questions(run, watch.folder, watch.observers, resume, cpu)
 
 
 def _require_training() -> None:

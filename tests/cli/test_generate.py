@@ -1,0 +1,106 @@
+"""From a generator's recipe to filtered questions in training, all by commands."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from densephrases.evaluate.datasets import read_squad, sample_path
+from densephrases.model.reader import Reader
+
+from .conftest import Command
+
+RECIPE = """
+from densephrases.evaluate.datasets import sample_path
+from densephrases.train.loop import LoopConfig
+from densephrases.train.phrases import Architecture, PhraseRecipe
+from densephrases.train.plan import BatchPlan
+from densephrases.train.questions import QuestionRecipe
+
+
+def questions(data, models):
+    return QuestionRecipe(
+        base=models / "writer", train=(sample_path(),), dev=data / "dev.json", batch_size=16, dev_questions=4,
+        context_tokens=24, question_tokens=40, loop=LoopConfig(epochs=6, learning_rate=1e-2, checkpoint_every=None),
+    )
+
+
+def phrases(data, models):
+    return PhraseRecipe(
+        base=models / "tiny", train=(sample_path(), data / "kept.json"), dev=data / "dev.json",
+        architecture=Architecture(passage_tokens=96, overlap=16), batches=BatchPlan(questions=24, per_passage=4),
+        annotated_from=1, prebatch_from=1, collection=False,
+        loop=LoopConfig(epochs=2, learning_rate=1e-3, checkpoint_every=None),
+    )
+"""
+
+
+def test_from_generator_to_training(
+    densephrases: Command, tiny_base: Path, tiny_writer: Path, small_squad: Path, tmp_path: Path
+) -> None:
+    models, data, recipe = tmp_path / "models", tmp_path / "data", tmp_path / "tiny.py"
+    shutil.copytree(tiny_writer, models / "writer")
+    shutil.copytree(tiny_base, models / "tiny")
+    Reader.from_base(tiny_base, passage_tokens=96, overlap=16).save_pretrained(models / "reader")
+    data.mkdir()
+    shutil.copy(small_squad, data / "dev.json")
+    recipe.write_text(RECIPE)
+    places = ["--data", data, "--models", models, "--cpu"]
+
+    trained = densephrases("train", "questions", recipe, "--out", models / "generator", *places)
+    assert trained.code == 0, trained.err
+    assert "rouge l" in trained.err
+    assert trained.err.count("(asked: ") == 3
+    assert "loss" in json.loads((models / "generator" / "log.jsonl").read_text().splitlines()[-1])["finished"]
+
+    source = ["--passages", sample_path(), "--kind", "dates", "--kind", "numbers"]
+    made = densephrases(
+        *("generate", "questions", *source, "--model", models / "generator", "--out", data / "made.json"),
+        *("--per-passage", "3", "--sample", "--cpu"),
+    )
+    assert made.code == 0, made.err
+    assert "name them with --exclude" in made.err
+    assert f"in {data / 'made.json'}" in made.out
+    assert all(q.generated for p in read_squad(data / "made.json") for q in p.questions)
+
+    filtered = densephrases(
+        *("generate", "filter", data / "made.json", "--reader", models / "reader", "--out", data / "kept.json"),
+        *("--f1", "0.001", "--json", "--cpu"),
+    )
+    if "Not one question" in filtered.err:  # a reader and a generator that know nothing may agree on nothing
+        shutil.copy(data / "made.json", data / "kept.json")
+    else:
+        assert filtered.code == 0, filtered.err
+        types = json.loads(filtered.out)["types"]
+        assert types["all"]["questions"] >= types["all"]["passed"] > 0
+
+    mixed = densephrases("train", "phrases", recipe, "--out", tmp_path / "phrases", *places)
+    assert mixed.code == 0, mixed.err
+
+
+def test_answers_apart(densephrases: Command, tmp_path: Path, small_squad: Path) -> None:
+    out = tmp_path / "answers.jsonl"
+    command = ["generate", "answers", "--passages", sample_path(), "--kind", "dates", "--out", out]
+    found = densephrases(*command, "--exclude", small_squad)
+    assert found.code == 0, found.err
+    assert "DATE_PHRASE" in found.out
+    assert "2 left out by title" in " ".join(found.err.split())
+    again = densephrases(*command, "--exclude", small_squad)
+    assert "found before" in again.err
+    other = densephrases(*command)
+    assert "found before" not in other.err
+    assert "name them with --exclude" in " ".join(other.err.split())
+
+
+@pytest.mark.parametrize("arguments", [["--beams", "2", "--sample"], ["--per-passage", "0"], ["--top-p", "2"]])
+def test_impossible_settings(densephrases: Command, tmp_path: Path, arguments: list[str]) -> None:
+    folder = tmp_path / "generator"
+    folder.mkdir()
+    (folder / "generator.json").write_text(
+        '{"base": "x", "context_tokens": 9, "title_tokens": 0, "question_tokens": 9, "schema_version": 1}'
+    )
+    command = ["generate", "questions", "--model", folder, "--out", tmp_path / "x", "--answers", tmp_path / "no.jsonl"]
+    result = densephrases(*command, *arguments)
+    assert result.code == 2
+    assert result.err.startswith("Error: ")
