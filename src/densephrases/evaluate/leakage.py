@@ -35,7 +35,6 @@ class LeakReport:
         )
 
 
-
 class HeldOut:
     """The articles and passages of test files, which no training data may contain."""
 
