@@ -72,13 +72,18 @@ def tiny_writer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
         if request.param == "causal":
             sizes = {"hidden_size": 48, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4}
             config = transformers.LlamaConfig(
-                vocab_size=words, **sizes, num_key_value_heads=2, tie_word_embeddings=True, initializer_range=0.1
+                vocab_size=words,
+                **sizes,
+                num_key_value_heads=2,
+                eos_token_id=3,
+                tie_word_embeddings=True,
+                initializer_range=0.1,
             )
             transformers.LlamaForCausalLM(config).save_pretrained(folder)
         else:
             sizes = {"d_model": 48, "d_kv": 12, "d_ff": 96, "num_layers": 2, "num_heads": 4}
             config = transformers.T5Config(
-                vocab_size=words, **sizes, dropout_rate=0.0, decoder_start_token_id=0, pad_token_id=0
+                vocab_size=words, **sizes, dropout_rate=0.0, decoder_start_token_id=0, pad_token_id=0, eos_token_id=3
             )
             transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
     tokenizer.save(str(folder / "tokenizer.json"))

@@ -98,7 +98,7 @@ def test_impossible_settings(densephrases: Command, tmp_path: Path, arguments: l
     folder = tmp_path / "generator"
     folder.mkdir()
     (folder / "generator.json").write_text(
-        '{"base": "x", "context_tokens": 9, "title_tokens": 0, "question_tokens": 9, "schema_version": 1}'
+        '{"base": "x", "context_tokens": 9, "title_tokens": 0, "question_tokens": 9, "end": "x", "schema_version": 1}'
     )
     command = ["generate", "questions", "--model", folder, "--out", tmp_path / "x", "--answers", tmp_path / "no.jsonl"]
     result = densephrases(*command, *arguments)

@@ -11,6 +11,8 @@ from densephrases.model.generator import Decoding, QuestionGenerator, draw
 from densephrases.model.tokens import Ids
 from densephrases.text.passages import Passage
 
+from ..conftest import small_tokenizer
+
 TEXTS = ["the tower of paris was built in 1889 by a man", "london is a city", "it was born in france in the year 12"]
 
 
@@ -87,6 +89,19 @@ def test_saved_and_loaded(generator: QuestionGenerator, prompts: list[Ids], tmp_
     expected = generator.state_dict()
     assert all(torch.equal(tensor, expected[name]) for name, tensor in loaded.state_dict().items())
     assert loaded._write(prompts, Decoding(), range(6)) == generator._write(prompts, Decoding(), range(6))
+
+
+def test_the_end_is_the_one_the_base_knows(generator: QuestionGenerator) -> None:
+    assert generator.config.end == "[SEP]"
+    assert generator.prompts.questions(["who"])[0].tolist()[-1] == generator.prompts.end_id == 3
+
+
+def test_tags_begin_as_what_spells_them(generator: QuestionGenerator, tiny_writer: Path) -> None:
+    pieces = small_tokenizer().encode("<answer>", add_special_tokens=False).ids
+    table = generator.network.get_input_embeddings().weight
+    assert torch.allclose(table[generator.prompts.tags["<answer>"]], table[pieces].mean(dim=0), atol=1e-6)
+    again = QuestionGenerator.from_base(tiny_writer, end="</question>")
+    assert again.prompts.end_id == again.prompts.tags["</question>"]
 
 
 def test_rows_are_filled_where_the_question_does_not_go_on(generator: QuestionGenerator) -> None:

@@ -1,6 +1,7 @@
 """What a question generator reads."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from densephrases.text.passages import Passage
 from ..conftest import small_tokenizer
 
 
-def prompts(**limits: int) -> Prompts:
+def prompts(**limits: Any) -> Prompts:
     return Prompts(small_tokenizer(), GeneratorConfig(base="tiny", **limits))
 
 
@@ -71,5 +72,7 @@ def test_config_of_a_folder(tmp_path: Path) -> None:
         GeneratorConfig.load(tmp_path)
     with pytest.raises(ModelError, match="is no question generator"):
         GeneratorConfig.load(tmp_path / "nothing")
+    with pytest.raises(ModelError, match="no token '<nothing>'"):
+        Prompts(small_tokenizer(), GeneratorConfig(base="tiny", end="<nothing>"))
     with pytest.raises(ConfigError, match="question_tokens=1"):
         GeneratorConfig(base="x", question_tokens=1)

@@ -23,7 +23,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_N
 
 from densephrases.errors import ConfigError, ModelError, first_line
 from densephrases.model.batches import batches_by_length, pad_rows
-from densephrases.model.prompts import GeneratorConfig, Prompts
+from densephrases.model.prompts import QUESTION_END, TAGS, GeneratorConfig, Prompts
 from densephrases.model.tensors import inference
 from densephrases.model.tokens import TOKENIZER_FILE, Ids, load_tokenizer
 from densephrases.model.trunk import read_tokenizer, refuse_missing_folder
@@ -101,11 +101,22 @@ class QuestionGenerator(nn.Module):
 
     @classmethod
     def from_base(cls, base: str | Path, **limits: Any) -> Self:
-        config = GeneratorConfig(base=Path(base).name, **limits)
-        generator = cls(load_network(base), read_tokenizer(base), config)
-        if generator.prompts.vocabulary > generator.network.config.get_text_config().vocab_size:
-            generator.network.resize_token_embeddings(generator.prompts.vocabulary)
+        network, tokenizer = load_network(base), read_tokenizer(base)
+        config = GeneratorConfig(base=Path(base).name, **({"end": end_token(network, tokenizer)} | limits))
+        spelled = {tag: tokenizer.encode(tag, add_special_tokens=False).ids for tag in TAGS}
+        generator = cls(network, tokenizer, config)
+        generator._add_tags(spelled)
         return generator
+
+    @torch.no_grad()
+    def _add_tags(self, spelled: dict[str, list[int]]) -> None:
+        """Rows for the tags, which begin as the mean of the pieces that spell them: unlike each other, like words."""
+        if self.prompts.vocabulary > self.network.config.get_text_config().vocab_size:
+            self.network.resize_token_embeddings(self.prompts.vocabulary, mean_resizing=False)
+        for table in (self.network.get_input_embeddings(), self.network.get_output_embeddings()):
+            for tag, pieces in spelled.items():
+                if pieces:
+                    table.weight[self.prompts.tags[tag]] = table.weight[pieces].mean(dim=0)
 
     def save_pretrained(self, folder: str | Path) -> None:
         path = Path(folder)
@@ -154,7 +165,6 @@ class QuestionGenerator(nn.Module):
         device = self.device
         ids_QP, mask_QP = (rows.to(device) for rows in self.prompt_rows(prompts))
         steps, end = self.config.question_tokens, self.prompts.end_id
-        # of our own end alone, as the base's may stand in the middle of a sentence for all it was taught
         settings = _generation(
             max_new_tokens=steps,
             num_beams=decoding.beams,
@@ -202,6 +212,14 @@ def draw(scores_QV: Tensor, uniform_Q: Tensor, top_p: float) -> Tensor:
 
 def _generation(**settings: Any) -> GenerationConfig:
     return GenerationConfig(**settings)  # type: ignore[no-untyped-call]
+
+
+def end_token(network: Any, tokenizer: Tokenizer) -> str:
+    """The base's own end of a text, else our tag: a new token takes long to be written at all."""
+    known = network.config.get_text_config().eos_token_id
+    first = known[0] if isinstance(known, list) else known
+    found = None if first is None else tokenizer.id_to_token(first)
+    return QUESTION_END if found is None else found
 
 
 def load_network(base: str | Path) -> Any:

@@ -34,12 +34,14 @@ class GeneratorConfig:
         context_tokens: Tokens of the passage around the answer, the answer included.
         title_tokens: Tokens of the article's title that stand before them.
         question_tokens: Longest question; longer ones are not learned and not written.
+        end: The token that ends a question: the base's own end of a text, which it knows, or else a tag.
     """
 
     base: str
     context_tokens: int = 192
     title_tokens: int = 10
     question_tokens: int = 48
+    end: str = QUESTION_END
     schema_version: int = SCHEMA_VERSION
 
     def __post_init__(self) -> None:
@@ -83,11 +85,10 @@ class Prompts:
         tokenizer.add_special_tokens([AddedToken(tag, special=True, normalized=False) for tag in TAGS])
         vocabulary = tokenizer.get_vocab(with_added_tokens=True)
         self.tags = {tag: vocabulary[tag] for tag in TAGS}
+        if config.end not in vocabulary:
+            raise ModelError(f"The tokenizer has no token '{config.end}' to end a question; copy the folder again.")
+        self.end_id = vocabulary[config.end]
         self.vocabulary = max(vocabulary.values()) + 1  # rows that an embedding table needs
-
-    @property
-    def end_id(self) -> int:
-        return self.tags[QUESTION_END]
 
     def passages(self, passages: Sequence[Passage]) -> list[EncodedPassage]:
         texts = self._encode([p.text for p in passages])
@@ -117,7 +118,7 @@ class Prompts:
         return np.array([number for part in parts for number in part], dtype=np.int64)
 
     def questions(self, texts: Sequence[str]) -> list[Ids]:
-        """Token ids of questions with the tag that ends them."""
+        """Token ids of questions with the one that ends them."""
         encodings = self._encode([text.strip() for text in texts])
         return [np.array([*encoding.ids, self.end_id], dtype=np.int64) for encoding in encodings]
 
