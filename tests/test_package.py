@@ -40,7 +40,7 @@ def test_public_names_resolve() -> None:
 
 
 def test_unknown_name() -> None:
-    with pytest.raises(AttributeError, match=r"'lod'.*Passage, PhraseModel"):
+    with pytest.raises(AttributeError, match=r"'lod'.*Passage, PhraseIndex, PhraseModel"):
         _ = densephrases.lod
 
 
