@@ -1,4 +1,4 @@
-"""The model we ship: gte-small on SQuAD, one trunk for passages and questions, taught by the reader of `squad_base`."""
+"""The model we ship: gte-small on SQuAD, one trunk for passages and questions, taught by `squad_base`'s reader."""
 
 from pathlib import Path
 
