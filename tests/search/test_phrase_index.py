@@ -191,7 +191,7 @@ def test_answers_are_where_they_say(texts: list[str], unit: Any) -> None:
     documents = [Document(str(number), text, "Ä\ttitle") for number, text in enumerate(texts)]
     with TemporaryDirectory() as folder:
         made = PhraseIndex.create(Path(folder) / "index", documents, model=HashEncoder())
-        for answer in made.search("where is it?", 20, unit):
+        for answer in made.search("where is it?", 20, unit=unit):
             check_places(texts[int(answer.document.id)], answer)
 
 

@@ -20,7 +20,7 @@ from densephrases.search.answers import BOUNDARIES, Answer, Unit
 from densephrases.search.collection import Part
 from densephrases.search.confidence import Calibration
 from densephrases.search.filters import Filter
-from densephrases.search.searcher import Searcher
+from densephrases.search.searcher import Request, Searcher
 from densephrases.search.timings import Timings
 from densephrases.text.sentences import sentences_around
 
@@ -50,6 +50,22 @@ class QuestionEncoder(Encoder):
         return start.astype(np.float32), end.astype(np.float32), None
 
 
+def ask(
+    searcher: Searcher,
+    questions: Any,
+    k: int = 10,
+    unit: Unit = "phrase",
+    where: Any = None,
+    documents: Any = None,
+    timings: Timings | None = None,
+    **options: Any,
+) -> Any:
+    """One list of answers for a text, a list of them for several."""
+    request = Request(k=k, unit=unit, where=where, documents=documents, **options)
+    answers = searcher.search([questions] if isinstance(questions, str) else questions, request, timings)
+    return answers[0] if isinstance(questions, str) else answers
+
+
 def documents_of(index: MemoryIndex) -> dict[str, str]:
     return {document.id: document.text for segment in index.segments for document in segment.texts}
 
@@ -57,7 +73,7 @@ def documents_of(index: MemoryIndex) -> dict[str, str]:
 @given(indexes(), st.lists(QUESTIONS, max_size=3), st.sampled_from(get_args(Unit)), st.integers(1, 8))
 def test_answers_are_where_they_say(index: MemoryIndex, questions: list[str], unit: Unit, k: int) -> None:
     texts = documents_of(index)
-    for answers in Searcher(index, QuestionEncoder()).search(questions, k, unit):
+    for answers in ask(Searcher(index, QuestionEncoder()), questions, k, unit):
         for answer in answers:
             text = texts[answer.document.id]
             assert text[answer.start : answer.end] == answer.text
@@ -89,7 +105,7 @@ def test_filters_like_brute_force(
     index: MemoryIndex, question: str, unit: Unit, k: int, where: dict[str, Any] | None, documents: list[str] | None
 ) -> None:
     encoder = QuestionEncoder(length_penalty=0.25)
-    answers = Searcher(index, encoder).search(question, k, unit, where, documents)
+    answers = ask(Searcher(index, encoder), question, k, unit, where, documents)
     chosen = Filter.of(where, documents)
     pairs = zip(index.segments, index.deleted, strict=True)
     masks = [
@@ -108,13 +124,13 @@ def test_filters_like_brute_force(
 @given(indexes(), st.lists(QUESTIONS, max_size=5), st.sampled_from(get_args(Unit)))
 def test_batch_like_one_by_one(index: MemoryIndex, questions: list[str], unit: Unit) -> None:
     searcher = Searcher(index, QuestionEncoder(), CALIBRATION)
-    assert searcher.search(questions, 3, unit) == [searcher.search(question, 3, unit) for question in questions]
+    assert ask(searcher, questions, 3, unit) == [ask(searcher, question, 3, unit) for question in questions]
 
 
 @given(indexes(), QUESTIONS, st.integers(1, 12))
 def test_confidence_does_not_depend_on_k(index: MemoryIndex, question: str, k: int) -> None:
     searcher = Searcher(index, QuestionEncoder(), CALIBRATION)
-    assert searcher.search(question, k) == searcher.search(question, 12)[:k]
+    assert ask(searcher, question, k) == ask(searcher, question, 12)[:k]
 
 
 def small_index() -> MemoryIndex:
@@ -126,17 +142,17 @@ def small_index() -> MemoryIndex:
 
 def test_unconvincing_answers_are_left_out() -> None:
     searcher = Searcher(small_index(), QuestionEncoder(), CALIBRATION)
-    answers = searcher.search("a b", 12)
+    answers = ask(searcher, "a b", 12)
     confidences = [answer.confidence or 0.0 for answer in answers]
     assert confidences == sorted(confidences, reverse=True)
     least = confidences[2]
-    assert searcher.search("a b", 12, min_confidence=least) == [a for a in answers if (a.confidence or 0.0) >= least]
-    assert searcher.search("a b", min_confidence=1.0) == []
+    assert ask(searcher, "a b", 12, min_confidence=least) == [a for a in answers if (a.confidence or 0.0) >= least]
+    assert ask(searcher, "a b", min_confidence=1.0) == []
 
 
 @pytest.mark.parametrize("unit", get_args(Unit))
 def test_json(unit: Unit) -> None:
-    (answer,) = Searcher(small_index(), QuestionEncoder()).search("a", 1, unit)
+    (answer,) = ask(Searcher(small_index(), QuestionEncoder()), "a", 1, unit)
     shown = answer.to_dict()
     keys = ["text", "score", "confidence", "start", "end", "document", "passage", "sentence"]
     assert list(shown) == (keys if unit == "phrase" else [*keys, "phrase"])
@@ -153,34 +169,34 @@ def test_json(unit: Unit) -> None:
 def test_batches_larger_than_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
     searcher = Searcher(small_index(), QuestionEncoder())
     questions = ["a", "b c", "d", "e e", "f"]
-    expected = searcher.search(questions)
+    expected = ask(searcher, questions)
     monkeypatch.setattr("densephrases.search.searcher.QUESTIONS_AT_ONCE", 2)
-    assert searcher.search(questions) == expected
+    assert ask(searcher, questions) == expected
 
 
 def test_many_filters_do_not_mix() -> None:
     searcher = Searcher(small_index(), QuestionEncoder())
     for number in range(12):
-        assert searcher.search("a", where={"lang": f"x{number}"}) == []
-        (best, *_) = searcher.search("a", where={"lang": "de"})
+        assert ask(searcher, "a", where={"lang": f"x{number}"}) == []
+        (best, *_) = ask(searcher, "a", where={"lang": "de"})
         assert best.document.id == "mary"
 
 
 def test_timings_add_up() -> None:
     timings = Timings()
     searcher = Searcher(small_index(), QuestionEncoder())
-    searcher.search("a", timings=timings)
+    ask(searcher, "a", timings=timings)
     once = timings.total
-    searcher.search(["a", "b"], timings=timings)
+    ask(searcher, ["a", "b"], timings=timings)
     assert timings.total > once > 0
     assert min(timings.encode, timings.candidates, timings.window, timings.rest) > 0
 
 
 def test_an_empty_index_has_no_answers() -> None:
     searcher = Searcher(MemoryIndex([], []), QuestionEncoder(), CALIBRATION)
-    assert searcher.search("a") == []
-    assert searcher.search(["a", "b"], unit="document") == [[], []]
-    assert searcher.search([]) == []
+    assert ask(searcher, "a") == []
+    assert ask(searcher, ["a", "b"], unit="document") == [[], []]
+    assert ask(searcher, []) == []
 
 
 @pytest.mark.parametrize(
@@ -201,7 +217,7 @@ def test_an_empty_index_has_no_answers() -> None:
 )
 def test_refused_settings(settings: dict[str, Any], names: str) -> None:
     with pytest.raises(ConfigError) as error:
-        Searcher(small_index(), QuestionEncoder()).search("a", **settings)
+        ask(Searcher(small_index(), QuestionEncoder()), "a", **settings)
     assert names in str(error.value)
 
 
@@ -217,7 +233,7 @@ def test_refused_settings(settings: dict[str, Any], names: str) -> None:
 )
 def test_refused_questions(questions: Any, names: str) -> None:
     with pytest.raises(DataError) as error:
-        Searcher(small_index(), QuestionEncoder()).search(questions)
+        ask(Searcher(small_index(), QuestionEncoder()), questions)
     assert names in str(error.value)
 
 

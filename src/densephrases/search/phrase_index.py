@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, Self, overload
+from typing import Literal, Self, TypedDict, Unpack, overload
 
 from densephrases.errors import DensePhrasesError, PhraseIndexError
 from densephrases.index.build import Progress, ProgressCallback
@@ -16,12 +16,23 @@ from densephrases.model.encoder import Encoder
 from densephrases.search.answers import Answer, Unit
 from densephrases.search.confidence import Calibration
 from densephrases.search.filters import Where
-from densephrases.search.searcher import Searcher
+from densephrases.search.searcher import Request, Searcher
 from densephrases.search.timings import Timings
 from densephrases.text.documents import Document
 
 Model = str | Path | Encoder
 Threshold = float | None | Literal["model"]
+
+
+class SearchOptions(TypedDict, total=False):
+    """What may be asked beside the question; `Request` says what each means and what it is by default."""
+
+    unit: Unit
+    where: Where | None
+    documents: Iterable[str] | None
+    min_confidence: float
+    effort: float
+    exact: bool | None
 
 
 class PhraseIndex:
@@ -119,47 +130,34 @@ class PhraseIndex:
 
     @overload
     def search(  # type: ignore[overload-overlap]  # a text is a sequence of texts
-        self,
-        questions: str,
-        k: int = ...,
-        unit: Unit = ...,
-        where: Where | None = ...,
-        documents: Iterable[str] | None = ...,
-        min_confidence: float = ...,
-        effort: float = ...,
-        exact: bool | None = ...,
-        timings: Timings | None = ...,
+        self, questions: str, k: int = ..., *, timings: Timings | None = ..., **options: Unpack[SearchOptions]
     ) -> list[Answer]: ...
 
     @overload
     def search(
-        self,
-        questions: Sequence[str],
-        k: int = ...,
-        unit: Unit = ...,
-        where: Where | None = ...,
-        documents: Iterable[str] | None = ...,
-        min_confidence: float = ...,
-        effort: float = ...,
-        exact: bool | None = ...,
-        timings: Timings | None = ...,
+        self, questions: Sequence[str], k: int = ..., *, timings: Timings | None = ..., **options: Unpack[SearchOptions]
     ) -> list[list[Answer]]: ...
 
     def search(
         self,
         questions: str | Sequence[str],
         k: int = 10,
-        unit: Unit = "phrase",
-        where: Where | None = None,
-        documents: Iterable[str] | None = None,
-        min_confidence: float = 0.0,
-        effort: float = 0.5,
-        exact: bool | None = None,
+        *,
         timings: Timings | None = None,
+        **options: Unpack[SearchOptions],
     ) -> list[Answer] | list[list[Answer]]:
-        """The k best different answers to one question, or to each of several; see `Searcher.search`."""
+        """The k best different answers to one question, or to each of several, best first.
+
+        Args:
+            questions: One question, or several to be answered in one go.
+            k: How many answers each question gets; fewer only if the collection has fewer.
+            timings: Is told where the time went.
+            options: Unit, conditions, confidence and effort, as `Request` explains them.
+        """
+        several = [questions] if isinstance(questions, str) else questions
         with self._damage_explained():
-            return self.searcher.search(questions, k, unit, where, documents, min_confidence, effort, exact, timings)
+            answers = self.searcher.search(several, Request(k=k, **options), timings)
+        return answers[0] if isinstance(questions, str) else answers
 
     @property
     def searcher(self) -> Searcher:

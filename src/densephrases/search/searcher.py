@@ -3,9 +3,10 @@
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import get_args, overload
+from typing import get_args
 
 from densephrases.errors import ConfigError, DataError
+from densephrases.index.candidates import DEFAULT_EFFORT
 from densephrases.model.encoder import Encoder
 from densephrases.search.answers import BOUNDARIES, Answer, Boundaries, Distinct, Unit, answers_of
 from densephrases.search.collection import Index, Part
@@ -20,15 +21,27 @@ QUESTIONS_AT_ONCE = 64  # a few thousand phrases are looked at for each, so that
 _FILTERS_KEPT = 8  # whose row marks, one byte a row, stay in memory for the next search
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked beside the questions."""
+    """What is asked beside the questions.
 
-    k: int
-    unit: Unit
-    min_confidence: float
-    effort: float
-    exact: bool | None
+    Attributes:
+        k: How many answers each question gets.
+        unit: What counts as one answer.
+        where: Metadata keys and the value, or the values, they may have.
+        documents: Ids of the documents to search; None searches all.
+        min_confidence: Answers with less confidence are left out.
+        effort: From 0, fast, to 1, thorough; without effect where the candidate index is exact.
+        exact: Whether the answers must be the best of the whole collection. None: if that needs no scan of it.
+    """
+
+    k: int = 10
+    unit: Unit = "phrase"
+    where: Where | None = None
+    documents: Iterable[str] | None = None
+    min_confidence: float = 0.0
+    effort: float = DEFAULT_EFFORT
+    exact: bool | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
@@ -59,72 +72,18 @@ class Searcher:
         self._boundaries = boundaries
         self._parts: OrderedDict[Filter, list[Part]] = OrderedDict()
 
-    @overload
-    def search(  # type: ignore[overload-overlap]  # a text is a sequence of texts
-        self,
-        questions: str,
-        k: int = ...,
-        unit: Unit = ...,
-        where: Where | None = ...,
-        documents: Iterable[str] | None = ...,
-        min_confidence: float = ...,
-        effort: float = ...,
-        exact: bool | None = ...,
-        timings: Timings | None = ...,
-    ) -> list[Answer]: ...
-
-    @overload
-    def search(
-        self,
-        questions: Sequence[str],
-        k: int = ...,
-        unit: Unit = ...,
-        where: Where | None = ...,
-        documents: Iterable[str] | None = ...,
-        min_confidence: float = ...,
-        effort: float = ...,
-        exact: bool | None = ...,
-        timings: Timings | None = ...,
-    ) -> list[list[Answer]]: ...
-
-    def search(
-        self,
-        questions: str | Sequence[str],
-        k: int = 10,
-        unit: Unit = "phrase",
-        where: Where | None = None,
-        documents: Iterable[str] | None = None,
-        min_confidence: float = 0.0,
-        effort: float = 0.5,
-        exact: bool | None = None,
-        timings: Timings | None = None,
-    ) -> list[Answer] | list[list[Answer]]:
-        """The k best different answers to each question, best first; fewer only if the collection has fewer.
-
-        Args:
-            questions: One question, or several to be answered in one go.
-            k: How many answers each question gets.
-            unit: What counts as one answer.
-            where: Metadata keys and the value, or the values, they may have.
-            documents: Ids of the documents to search; None searches all.
-            min_confidence: Answers with less confidence are left out.
-            effort: From 0, fast, to 1, thorough; without effect where the candidate index is exact.
-            exact: Whether the answers must be the best of the whole collection. None: if that needs no scan of it.
-            timings: Is told where the time went.
-        """
-        request = Request(k, unit, min_confidence, effort, exact)
+    def search(self, questions: Sequence[str], request: Request, timings: Timings | None = None) -> list[list[Answer]]:
+        """The best different answers to each question, best first; fewer only if the collection has fewer."""
         self._check_calibration(request)
-        several = [questions] if isinstance(questions, str) else _checked(questions)
-        _refuse_unreadable(several)
+        several = _checked(questions)
         timings = timings or Timings()
         with timings.measured("total"):
-            parts = self._parts_for(Filter.of(where, documents))
-            answers = [
+            parts = self._parts_for(Filter.of(request.where, request.documents))
+            return [
                 found
                 for first in range(0, len(several), QUESTIONS_AT_ONCE)
                 for found in self._batch(several[first : first + QUESTIONS_AT_ONCE], parts, request, timings)
             ]
-        return answers[0] if isinstance(questions, str) else answers
 
     def _check_calibration(self, request: Request) -> None:
         if request.min_confidence > 0 and self._calibration is None:
@@ -179,6 +138,7 @@ class Searcher:
 def _checked(questions: Sequence[str]) -> list[str]:
     if not isinstance(questions, Sequence):
         raise DataError(f"questions={questions!r} is neither a question nor a list of questions.")
+    _refuse_unreadable(questions)
     return list(questions)
 
 
