@@ -1,11 +1,18 @@
 """`densephrases train`: learn a reader, a phrase model or a question generator from a recipe."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from densephrases.cli.extras import quiet_transformers, require
+
+if TYPE_CHECKING:
+    from densephrases.train.loop import Observer, Outcome
+
+Recipe = TypeVar("Recipe")
 
 app = typer.Typer(
     help="Train models from recipes (needs the extra 'train').", no_args_is_help=True, rich_markup_mode=None
@@ -32,13 +39,9 @@ def reader(
 ) -> None:
     """Train the cross-attention reader, the teacher of the phrase model."""
     _require_training()
-    from densephrases.cli.progress import watch_training
     from densephrases.train.reader import ReaderRecipe, train_reader
-    from densephrases.train.recipes import load_recipe, override
 
-    run = override(load_recipe(recipe, ReaderRecipe, "reader", data, models), settings or [])
-    with watch_training("reader", out or Path("runs") / f"{recipe.stem}-reader", run, cpu) as watch:
-        watch.outcome = train_reader(run, watch.folder, watch.observers, resume, cpu)
+    _train("reader", ReaderRecipe, train_reader, Where(recipe, out, data, models), settings or [], resume, cpu)
 
 
 @app.command()
@@ -53,13 +56,9 @@ def phrases(
 ) -> None:
     """Train passage and question encoders with distillation, negatives and filter."""
     _require_training()
-    from densephrases.cli.progress import watch_training
     from densephrases.train.phrases import PhraseRecipe, train_phrases
-    from densephrases.train.recipes import load_recipe, override
 
-    run = override(load_recipe(recipe, PhraseRecipe, "phrases", data, models), settings or [])
-    with watch_training("phrases", out or Path("runs") / f"{recipe.stem}-phrases", run, cpu) as watch:
-        watch.outcome = train_phrases(run, watch.folder, watch.observers, resume, cpu)
+    _train("phrases", PhraseRecipe, train_phrases, Where(recipe, out, data, models), settings or [], resume, cpu)
 
 
 @app.command()
@@ -74,13 +73,36 @@ def questions(
 ) -> None:
     """Train a question generator, whose questions are further training data (see: generate)."""
     _require_training()
-    from densephrases.cli.progress import watch_training
     from densephrases.train.questions import QuestionRecipe, train_questions
+
+    _train("questions", QuestionRecipe, train_questions, Where(recipe, out, data, models), settings or [], resume, cpu)
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The files and folders of a run."""
+
+    recipe: Path
+    out: Path | None
+    data: Path
+    models: Path
+
+
+def _train(
+    kind: str,
+    recipe_type: type[Recipe],
+    train: "Callable[[Recipe, Path, Sequence[Observer], bool, bool], Outcome]",
+    where: Where,
+    settings: list[str],
+    resume: bool,
+    cpu: bool,
+) -> None:
+    from densephrases.cli.progress import watch_training
     from densephrases.train.recipes import load_recipe, override
 
-    run = override(load_recipe(recipe, QuestionRecipe, "questions", data, models), settings or [])
-    with watch_training("questions", out or Path("runs") / f"{recipe.stem}-questions", run, cpu) as watch:
-        watch.outcome = train_questions(run, watch.folder, watch.observers, resume, cpu)
+    run = override(load_recipe(where.recipe, recipe_type, kind, where.data, where.models), settings)
+    with watch_training(kind, where.out or Path("runs") / f"{where.recipe.stem}-{kind}", run, cpu) as watch:
+        watch.outcome = train(run, watch.folder, watch.observers, resume, cpu)
 
 
 def _require_training() -> None:
