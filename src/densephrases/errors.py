@@ -21,6 +21,14 @@ class PhraseIndexError(DensePhrasesError):
     """An index folder that is missing, damaged, of another version, of another model or in use by another process."""
 
 
+class IndexBusyError(PhraseIndexError):
+    """An index that another process is writing to; the same call may succeed later."""
+
+
+class ServiceError(DensePhrasesError):
+    """A service that cannot be reached, refuses a request or fails."""
+
+
 class MissingExtraError(DensePhrasesError, ImportError):
     """A feature whose optional dependencies are not installed."""
 

@@ -227,3 +227,27 @@ def test_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for code in examples:
         exec(code, {"texts": ["Ada signed the letter in May."]})  # noqa: S102
     assert "from densephrases import PhraseIndex" in examples[0]
+
+
+def test_a_held_index_outlives_its_files(index: PhraseIndex) -> None:
+    """Another process merges and removes what this one reads."""
+    reader = PhraseIndex.open(index.folder.folder, HashEncoder())
+    reader.hold()
+    before = found(reader)
+    text = text_of(reader, "tower")
+    other = PhraseIndex.open(index.folder.folder, HashEncoder())
+    other.delete(["paris"])
+    other.optimize()
+    assert found(reader) == before
+    assert text_of(reader, "tower") == text
+    after = reader.reopened()
+    assert found(after) == found(other) != before
+    assert found(reader) == before
+
+
+def test_reopening_shares_what_has_not_changed(index: PhraseIndex) -> None:
+    other = index.reopened()
+    other.delete(["paris"])
+    fresh = index.reopened()
+    assert fresh.folder.segments[0] is index.folder.segments[0]
+    assert (len(index), len(fresh)) == (3, 2)

@@ -39,6 +39,7 @@ class Terms:
     documents: list[str] | None = None
     min_confidence: float = 0.0
     effort: float = 0.5
+    truecase: bool = True
 
     @property
     def no_answer(self) -> str:
@@ -66,6 +67,9 @@ def ask(
     ] = None,
     min_confidence: Annotated[float, typer.Option(help="Only answers as probable as this, from 0 to 1.")] = 0.0,
     effort: Annotated[float, typer.Option(help="From 0, fast, to 1, thorough.")] = 0.5,
+    truecase: Annotated[
+        bool, typer.Option(help="Give capitals to questions without any, for models that know capitals.")
+    ] = True,
     model: Annotated[
         str | None, typer.Option(help="Where the index's model is found now [default: where it was].")
     ] = None,
@@ -83,7 +87,7 @@ def ask(
         raise DataError("Both a question and --file are given; give one of them.")
     questions = read_lines(file) if file is not None else None if question is None else [question]
     documents = None if documents_file is None else read_lines(documents_file)
-    terms = Terms(k, unit.value, _where(where), documents, min_confidence, effort)
+    terms = Terms(k, unit.value, _where(where), documents, min_confidence, effort, truecase)
     index = PhraseIndex.open(folder, model)
     show = _show(terms, as_json, single=question is not None, batch=file is not None)
     if questions is not None:

@@ -42,9 +42,9 @@ class IndexInfo:
 class IndexFolder:
     """One writer and any number of readers; a reader sees the index as it was when opened or refreshed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, before: Snapshot | None = None) -> None:
         self.folder = folder
-        self._ledger = Ledger(folder)
+        self._ledger = Ledger(folder, before)
 
     @classmethod
     def create(cls, folder: Path, settings: IndexSettings) -> Self:
@@ -83,6 +83,12 @@ class IndexFolder:
     def refresh(self) -> None:
         """See what others have written since."""
         self._ledger.refresh()
+
+    def reopened(self) -> Self:
+        """The folder as it is now, beside this one, which stays as it is; segments that are still there are shared."""
+        index = type(self)(self.folder, self.snapshot)
+        index.snapshot.refuse_wrong_sizes()
+        return index
 
     @property
     def snapshot(self) -> Snapshot:

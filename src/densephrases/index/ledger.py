@@ -16,9 +16,9 @@ from densephrases.index.snapshot import Place, Snapshot, marks_of
 class Ledger:
     """The last manifest that was seen or written, opened."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, before: Snapshot | None = None) -> None:
         self.folder = folder
-        self.snapshot = Snapshot(folder, Manifest.load(folder))
+        self.snapshot = Snapshot(folder, Manifest.load(folder), before)
 
     @property
     def manifest(self) -> Manifest:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from densephrases.errors import PhraseIndexError
+from densephrases.errors import IndexBusyError
 
 if sys.platform == "win32":
     import msvcrt
@@ -26,7 +26,7 @@ def only_writer(folder: Path) -> Iterator[None]:
         if not _try_lock(file):
             file.seek(0)
             holder = file.read(200).decode(errors="replace").strip() or "unknown"
-            raise PhraseIndexError(
+            raise IndexBusyError(
                 f"Index '{folder}' is being written by process {holder}; wait until it has ended, or end it."
             )
         file.truncate(0)

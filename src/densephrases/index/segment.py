@@ -83,6 +83,12 @@ class Segment:
     def rows(self) -> int:
         return self.entry.rows
 
+    def hold(self) -> None:
+        """Open every file now, so that what another process removes meanwhile can still be read."""
+        for name, value in vars(type(self)).items():
+            if isinstance(value, cached_property):
+                getattr(self, name)
+
     def array(self, name: str) -> NDArray[Any]:
         return map_array(self.folder / array_file(name), ARRAYS[name])
 

@@ -41,6 +41,12 @@ class Snapshot:
             return opened
         return Segment(self.folder / SEGMENTS_FOLDER / entry.name, entry, self.manifest.settings)
 
+    def hold(self) -> None:
+        """Open every file now, so that what another process removes meanwhile can still be read."""
+        for segment in self.segments:
+            segment.hold()
+        _ = self.deleted
+
     @cached_property
     def deleted(self) -> list[Mask | None]:
         """For each segment the documents that are deleted, None if none is."""

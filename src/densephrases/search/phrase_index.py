@@ -33,6 +33,7 @@ class SearchOptions(TypedDict, total=False):
     min_confidence: float
     effort: float
     exact: bool | None
+    truecase: bool
 
 
 class PhraseIndex:
@@ -112,6 +113,14 @@ class PhraseIndex:
         """See what other processes have written since."""
         with self._changing():
             self.folder.refresh()
+
+    def reopened(self) -> Self:
+        """The index as others have written it since, beside this one, which goes on as it is."""
+        return type(self)(self.folder.reopened(), self.encoder)
+
+    def hold(self) -> None:
+        """Open every file now, so that what another process removes meanwhile can still be read."""
+        self.folder.snapshot.hold()
 
     def check(self) -> list[str]:
         """Read every file; a sentence for each that is not what was written."""
