@@ -343,3 +343,35 @@ def test_a_windows_own_tokens_and_where_they_stand() -> None:
     window = Window(ids, np.zeros_like(ids), first=3, start=100, stop=106, own_start=102, own_stop=105)
     assert list(range(200))[window.own] == [102, 103, 104]
     assert ids[window.own_columns].tolist() == [15, 16, 17]  # token 100 stands in column 3
+
+
+@every_kind
+def test_separator_of_a_question_is_the_models_own(kind: Callable[[], Tokenizer]) -> None:
+    made = tokens(kind, question_tokens=32)
+    expected = made.tokenizer.encode("ada", " birth")
+    assert made.questions(["ada [SEP] birth?"])[0].tolist() == expected.ids
+    assert made.questions(["ada", "ada [SEP] birth"])[1].tolist() == expected.ids  # beside other questions
+
+
+def test_separator_survives_the_cut_of_a_long_question() -> None:
+    made = tokens()
+    found = made.questions([f"ada [SEP] {'b' * 100}"])[0].tolist()
+    assert len(found) == made.config.question_tokens
+    assert found.count(3) == 2
+    assert found[-1] == 3
+
+
+def test_special_tokens_spelled_in_texts_are_no_special_tokens() -> None:
+    tokenizer = bert_like()
+    tokenizer.add_special_tokens(["[SEP]", "[CLS]"])
+    made = tokens(lambda: tokenizer)
+    window = made.passages([Passage("a [SEP] b [CLS]", "[SEP]")])[0].windows[0]
+    assert (window.ids.tolist().count(2), window.ids.tolist().count(3)) == (1, 2)
+    assert made.questions(["what[SEP]is [CLS]"])[0].tolist().count(3) == 1
+
+
+@pytest.mark.parametrize(("lowercase", "cased"), [(True, False), (False, True)])
+def test_cased(lowercase: bool, cased: bool) -> None:
+    tokenizer = bert_like()
+    tokenizer.normalizer = BertNormalizer(lowercase=lowercase)
+    assert tokens(lambda: tokenizer).cased is cased

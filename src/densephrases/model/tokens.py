@@ -20,6 +20,10 @@ logger = logging.getLogger(__name__)
 
 TOKENIZER_FILE = "tokenizer.json"
 MAX_PHRASE_TOKENS = 64  # bounds the window where words are not set apart by spaces
+SEPARATOR = "[SEP]"  # how a question spells what parts it, as in "Ada Lovelace [SEP] place of birth", for every model
+
+_SEPARATOR = re.compile(r"(?:^|(?<=\s))\[SEP\](?=\s|$)")
+_CASES = ("Aa", "Bb", "Ee", "Ss")
 
 Ids = NDArray[np.int64]
 
@@ -93,6 +97,7 @@ class Tokens:
     def __init__(self, tokenizer: Tokenizer, config: ModelConfig) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
+        tokenizer.encode_special_tokens = True  # a text that spells "[SEP]" means these five characters
         self.tokenizer = tokenizer
         self.config = config
         self.specials = _Specials.of(tokenizer)
@@ -108,10 +113,30 @@ class Tokens:
                 return number
         return 0
 
+    @cached_property
+    def cased(self) -> bool:
+        """Whether capitals make a difference."""
+        ids = self.tokenizer.encode_batch([letter for pair in _CASES for letter in pair], add_special_tokens=False)
+        return any(upper.ids != lower.ids for upper, lower in zip(ids[::2], ids[1::2], strict=True))
+
     def questions(self, texts: Sequence[str]) -> list[Ids]:
-        """Token ids of questions; with or without a final question mark it is the same question."""
-        encodings = self.tokenizer.encode_batch([re.sub(r"[\s?]+$", "", text) for text in texts])
-        return [self._question(encoding.ids, text) for encoding, text in zip(encodings, texts, strict=True)]
+        """Token ids of questions; with or without a final question mark it is the same question.
+
+        "[SEP]" between spaces becomes what the model sets between two texts, whatever it calls that.
+        """
+        parted = [_SEPARATOR.split(re.sub(r"[\s?]+$", "", text)) for text in texts]
+        encodings = iter(self.tokenizer.encode_batch([part.rstrip() for parts in parted for part in parts]))
+        joined = [self._joined([next(encodings).ids for _ in parts]) for parts in parted]
+        return [self._question(ids, text) for ids, text in zip(joined, texts, strict=True)]
+
+    def _joined(self, parts: list[list[int]]) -> list[int]:
+        if len(parts) == 1:
+            return parts[0]
+        before, after = len(self.specials.before), len(self.specials.after)
+        ids = list(self.specials.before)
+        for number, part in enumerate(parts):
+            ids += (self.specials.between if number else []) + part[before : len(part) - after]
+        return ids + self.specials.after
 
     def _question(self, ids: list[int], text: str) -> Ids:
         limit = self.config.question_tokens
