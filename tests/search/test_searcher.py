@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
+from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import BertProcessing
 
 from densephrases.errors import ConfigError, DataError
 from densephrases.model.batches import TokenBatch
 from densephrases.model.config import ModelConfig
-from densephrases.model.encoder import Encoder, Floats
+from densephrases.model.encoder import Encoder, Floats, QuestionVectors
 from densephrases.model.tokens import Tokens
 from densephrases.search.answers import BOUNDARIES, Answer, Unit
 from densephrases.search.collection import Part
@@ -34,9 +35,11 @@ CALIBRATION = Calibration(-1.0, 0.1, 0.3, 0.5)
 class QuestionEncoder(Encoder):
     """A question's vectors are small whole numbers that depend on its words."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, cased: bool = False, **settings: Any) -> None:
         config = ModelConfig(base="fake", trunk={"hidden_size": SIZE}, **settings)
         tokenizer = Tokenizer(WordLevel(VOCABULARY, unk_token="[UNK]"))  # noqa: S106
+        if not cased:
+            tokenizer.normalizer = Lowercase()
         tokenizer.pre_tokenizer = WhitespaceSplit()
         tokenizer.post_processor = BertProcessing(("[SEP]", 3), ("[CLS]", 2))
         super().__init__(config, Tokens(tokenizer, config))
@@ -242,3 +245,35 @@ def test_split_models_are_refused() -> None:
     encoder.config = ModelConfig(base="fake", trunk={"hidden_size": 64}, share=True, split=True)
     with pytest.raises(ConfigError, match="split=True"):
         Searcher(small_index(), encoder)
+
+
+def one_text(text: str, encoder: QuestionEncoder) -> Searcher:
+    maker = SegmentMaker(np.random.default_rng(0))
+    maker.add("only", [text.split(" ")], {})
+    return Searcher(MemoryIndex([maker.made()], [None]), encoder)
+
+
+def test_questions_without_capitals_get_them_from_the_text() -> None:
+    searcher = one_text("we saw Ada and Bob in b", QuestionEncoder(cased=True))
+    assert searcher.truecases
+    assert searcher.truecased(["saw ada in b", "saw Ada and bob"]) == ["Saw Ada in b", "saw Ada and bob"]
+
+
+def test_models_that_know_no_capitals_are_asked_as_typed() -> None:
+    searcher = one_text("we saw Ada", QuestionEncoder())
+    assert not searcher.truecases
+    assert searcher.truecased(["saw ada"]) == ["saw ada"]
+
+
+def test_truecasing_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder, asked = QuestionEncoder(cased=True), list[list[str]]()
+    searcher, encode = one_text("we saw Ada", encoder), encoder.encode_questions
+
+    def noted(texts: list[str]) -> QuestionVectors:
+        asked.append(texts)
+        return encode(texts)
+
+    monkeypatch.setattr(encoder, "encode_questions", noted)
+    for truecase in (True, False):
+        searcher.search(["saw ada"], Request(truecase=truecase))
+    assert asked == [["Saw Ada"], ["saw ada"]]

@@ -1,6 +1,6 @@
 """The passages around found phrases, read when they are needed and once a search."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,6 +11,7 @@ from densephrases.search.pairs import Phrases
 from densephrases.text.sentences import sentence_spans
 
 _PASSAGE_BITS = 40
+_SPREAD = 64
 
 # Shape suffixes: N phrases, S sentences of a passage.
 
@@ -37,6 +38,18 @@ class FoundPassage:
         around_N2[touched_N, 0] = self._sentences_S2[first_N[touched_N], 0]
         around_N2[touched_N, 1] = self._sentences_S2[last_N[touched_N], 1]
         return around_N2
+
+
+def sampled_texts(segments: Sequence[Segment], characters: int) -> Iterator[str]:
+    """Passages from all over a collection until they have so many characters together: first every 64th, ..."""
+    passages = [(segment, passage) for segment in segments for passage in range(len(segment.passage_documents))]
+    for first in range(_SPREAD):
+        for segment, passage in passages[first::_SPREAD]:
+            text = segment.passage_text(passage)
+            yield text
+            characters -= len(text)
+            if characters <= 0:
+                return
 
 
 @dataclass(frozen=True, slots=True)

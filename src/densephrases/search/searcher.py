@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import get_args
 
 from densephrases.errors import ConfigError, DataError
@@ -13,11 +14,13 @@ from densephrases.search.collection import Index, Part
 from densephrases.search.confidence import RIVALS, Calibration
 from densephrases.search.filters import Filter, Where
 from densephrases.search.pairs import PairSearch, Phrases
-from densephrases.search.passages import PassageTexts
+from densephrases.search.passages import PassageTexts, sampled_texts
 from densephrases.search.timings import Timings
 from densephrases.search.windows import Queries
+from densephrases.text.truecase import Truecaser
 
 QUESTIONS_AT_ONCE = 64  # a few thousand phrases are looked at for each, so that a batch takes some 50 MB
+_TRUECASE_CHARACTERS = 10_000_000  # of the text are enough to learn how words are written, and take three seconds
 _FILTERS_KEPT = 8  # whose row marks, one byte a row, stay in memory for the next search
 
 
@@ -33,6 +36,7 @@ class Request:
         min_confidence: Answers with less confidence are left out.
         effort: From 0, fast, to 1, thorough; without effect where the candidate index is exact.
         exact: Whether the answers must be the best of the whole collection. None: if that needs no scan of it.
+        truecase: Whether questions without any capital get them; without effect unless the model knows capitals.
     """
 
     k: int = 10
@@ -42,6 +46,7 @@ class Request:
     min_confidence: float = 0.0
     effort: float = DEFAULT_EFFORT
     exact: bool | None = None
+    truecase: bool = True
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
@@ -85,6 +90,21 @@ class Searcher:
                 for found in self._batch(several[first : first + QUESTIONS_AT_ONCE], parts, request, timings)
             ]
 
+    @property
+    def truecases(self) -> bool:
+        """Whether questions without capitals are asked with them: only if the model knows a difference."""
+        return self._encoder.tokens.cased
+
+    def truecased(self, questions: Sequence[str]) -> list[str]:
+        """As the model is asked them; training asks them alike."""
+        if not self.truecases or all(question != question.lower() for question in questions):
+            return list(questions)
+        return [self._truecaser(question) for question in questions]
+
+    @cached_property
+    def _truecaser(self) -> Truecaser:
+        return Truecaser.learn(sampled_texts([segment for segment, _ in self._segments], _TRUECASE_CHARACTERS))
+
     def _check_calibration(self, request: Request) -> None:
         if request.min_confidence > 0 and self._calibration is None:
             raise ConfigError(
@@ -105,7 +125,7 @@ class Searcher:
         self, questions: Sequence[str], parts: list[Part], request: Request, timings: Timings
     ) -> list[list[Answer]]:
         with timings.measured("encode"):
-            vectors = self._encoder.encode_questions(questions)
+            vectors = self._encoder.encode_questions(self.truecased(questions) if request.truecase else questions)
         texts = PassageTexts(parts)
         wanted = self._wanted(parts, request)
         search = PairSearch(

@@ -1,0 +1,40 @@
+"""Capitals for questions that were typed without any, as models that know capitals need them (paper, appendix D)."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+_WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
+# Words after the end of a sentence or at the beginning of a line say nothing about how they are written elsewhere.
+_COUNTED = re.compile(r"(?<![.!?:] )(?<!^)(?<!\n)(?<![\w'\u2019])\w+(?:['\u2019]\w+)*")
+
+
+class Truecaser:
+    """Writes each word as a collection of texts mostly does; words it has never seen with a capital, as names are."""
+
+    def __init__(self, forms: dict[str, str]) -> None:
+        self.forms = forms
+
+    @classmethod
+    def learn(cls, texts: Iterable[str]) -> "Truecaser":
+        counts: Counter[str] = Counter()
+        for text in texts:
+            counts.update(_COUNTED.findall(text))
+        # of forms as frequent as each other the one that is met first, and lower case before capitals
+        ranked = sorted(counts, key=lambda form: (-counts[form], form.swapcase()))
+        forms: dict[str, str] = {}
+        for form in ranked:
+            forms.setdefault(form.lower(), form)
+        return cls(forms)
+
+    def __call__(self, question: str) -> str:
+        """The question as it is if it has a capital anywhere."""
+        if question != question.lower():
+            return question
+        written = _WORD.sub(lambda match: self.forms.get(match[0], _capital(match[0])), question)
+        first = _WORD.search(written)
+        return written if first is None else written[: first.start()] + _capital(written[first.start() :])
+
+
+def _capital(word: str) -> str:
+    return word[:1].upper() + word[1:]
