@@ -19,6 +19,7 @@ def export(
     """Export a trained model to ONNX, for indexing and answering without torch."""
     require("train", "torch", "transformers", "onnx", "safetensors")
     quiet_transformers()
+    from densephrases.model.adapted import export_tasks
     from densephrases.model.card import read_card
     from densephrases.model.export import export_model
     from densephrases.model.network import PhraseModel
@@ -28,7 +29,8 @@ def export(
     wanted = {"fp32": fp32, "int8": int8}
     precisions = [name for name in PRECISIONS if wanted[name]]
     export_model(PhraseModel.from_pretrained(model), folder, precisions, read_card(model))
-    size = sum(f.stat().st_size for f in folder.iterdir() if f.is_file()) / 1e6
+    export_tasks(model, folder, precisions)
+    size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()) / 1e6
     typer.echo(f"Exported {' and '.join(precisions)} to {folder} ({size:.1f} MB in all)")
 
 

@@ -32,6 +32,8 @@ tags: [question-answering, phrase-retrieval]
 _DESCRIPTIONS = {
     "phrases": "A phrase model: every token of a passage becomes a vector, a question becomes two, and the answer is "
     "the phrase whose first and last token have the largest sum of inner products with them.",
+    "adapted": "A phrase model whose question encoders were trained further to find answers in an index (query-side "
+    "fine-tuning). Its passage encoder is that of the model it comes from: it asks the indexes with this fingerprint.",
     "reader": "A cross-attention reader: it reads question and passage together and marks the answer. It teaches "
     "phrase models; on its own it is far slower than they are.",
     "generator": "A question generator: it reads a passage with an answer between tags and writes the question. Its "
@@ -77,6 +79,18 @@ def read_card(folder: Path) -> str:
     """The folder's card, empty if it has none."""
     path = folder / CARD_FILE
     return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def adapted_card(config: ModelConfig, datasets: Sequence[str], scores: Mapping[str, float]) -> str:
+    """The card of a question side that was learned further, for the passage side of another model."""
+    return _TEMPLATE.format(
+        base=config.base,
+        datasets=", ".join(datasets),
+        title="DensePhrases model with an adapted question side",
+        description=_DESCRIPTIONS["adapted"],
+        settings="\n".join(f"| {name} | {getattr(config, name)} |" for name in ("fingerprint", *_SHOWN)),
+        scores=_score_rows(scores),
+    )
 
 
 def model_card(config: ModelConfig, datasets: Sequence[str], scores: Mapping[str, float]) -> str:

@@ -28,15 +28,15 @@ def save_folder(folder: Path, network: nn.Module, config: ModelConfig, tokenizer
     config.save(folder)  # last: its presence means the folder is complete
 
 
-def weights_path(folder: Path) -> Path:
-    path = folder / WEIGHTS_FILE
+def weights_path(folder: Path, file: str = WEIGHTS_FILE) -> Path:
+    path = folder / file
     if not path.is_file():
-        raise ModelError(f"Model folder '{folder}' has no {WEIGHTS_FILE}; for its ONNX files use densephrases.load.")
+        raise ModelError(f"Model folder '{folder}' has no {file}; for its ONNX files use densephrases.load.")
     return path
 
 
-def load_weights(folder: Path, network: nn.Module) -> None:
-    path = weights_path(folder)
+def load_weights(folder: Path, network: nn.Module, file: str = WEIGHTS_FILE) -> None:
+    path = weights_path(folder, file)
     try:
         weights: dict[str, Any] = load_file(path)
     except (SafetensorError, OSError) as error:

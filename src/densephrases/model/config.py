@@ -133,6 +133,10 @@ class ModelConfig:
     def one_question_trunk(self) -> bool:
         return self.share or self.question_trunk == "shared"
 
+    def with_own_questions(self) -> Self:
+        """The same model with question encoders that no longer are the passage encoder."""
+        return replace(self, share=False, question_trunk="shared" if self.one_question_trunk else "separate")
+
     def with_threshold(self, threshold: float | None) -> Self:
         return replace(self, filter_threshold=threshold)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.errors import ModelError
 from densephrases.model.batches import TokenBatch, batches_by_length, token_batch
 from densephrases.model.config import ModelConfig
 from densephrases.model.tokens import TokenizedPassage, Tokens
@@ -68,6 +69,17 @@ class Encoder(ABC):
     def fingerprint(self) -> str:
         """Names what the passage vectors were made with; empty if nothing is known of it."""
         return self.config.fingerprint
+
+    @property
+    def tasks(self) -> list[str]:
+        """Names of the question sides it has beside the default one."""
+        return []
+
+    def with_task(self, task: str | None) -> "Encoder":
+        """The same passage side with the question side of a task, None the default one."""
+        if task is not None:
+            raise ModelError(f"The model of base '{self.config.base}' has no task {task!r}: it stands in no folder.")
+        return self
 
     def encode_passages(self, passages: Sequence[Passage]) -> list[PassageVectors]:
         return self.encode_tokenized(self.tokens.passages(passages))

@@ -21,7 +21,8 @@ from torch import Tensor, nn
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.card import CARD_FILE
 from densephrases.model.network import PhraseModel
-from densephrases.model.runtime import PRECISIONS, graph_file, weights_file
+from densephrases.model.questions import QuestionSide
+from densephrases.model.runtime import PRECISIONS, graph_file, question_weights_file, weights_file
 from densephrases.model.tokens import TOKENIZER_FILE
 from densephrases.model.trunk import additive_mask
 
@@ -36,21 +37,37 @@ LARGEST_DIFFERENCE = 1e-3  # of an exported graph from torch, relative to the la
 
 def export_model(model: PhraseModel, folder: Path, precisions: Sequence[str] = PRECISIONS, card: str = "") -> None:
     """Write a folder that `densephrases.load` reads without torch."""
-    if unknown := sorted(set(precisions) - set(PRECISIONS)):
-        raise ConfigError(f"precisions={unknown} cannot be exported; expected some of {list(PRECISIONS)}.")
-    if not precisions:
-        raise ConfigError(f"precisions={precisions!r} leaves nothing to export; expected some of {list(PRECISIONS)}.")
+    _refuse_unknown(precisions)
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as scratch:
         graphs = _trace_graphs(model, Path(scratch))
         for precision in precisions:
             made = graphs if precision == "fp32" else _quantized(graphs, Path(scratch))
-            _write_graphs(made, folder, precision)
+            _write_graphs(made, folder, precision, weights_file(precision))
     model.tokens.tokenizer.save(str(folder / TOKENIZER_FILE))
     if card:
         (folder / CARD_FILE).write_text(card, encoding="utf-8")
     config = model.config.with_fingerprint(model.passage_fingerprint())
     config.save(folder)  # last: its presence means the folder is complete
+
+
+def export_questions(side: QuestionSide, folder: Path, precisions: Sequence[str] = PRECISIONS) -> None:
+    """Write the graph of a question side with weights of its own; whoever calls writes the configuration."""
+    _refuse_unknown(precisions)
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as scratch:
+        with _exportable(side):
+            graphs = {"question": _trace(_QuestionGraph(side).eval(), Path(scratch) / "question.onnx")}
+        for precision in precisions:
+            made = graphs if precision == "fp32" else _quantized(graphs, Path(scratch))
+            _write_graphs(made, folder, precision, question_weights_file(precision))
+
+
+def _refuse_unknown(precisions: Sequence[str]) -> None:
+    if unknown := sorted(set(precisions) - set(PRECISIONS)):
+        raise ConfigError(f"precisions={unknown} cannot be exported; expected some of {list(PRECISIONS)}.")
+    if not precisions:
+        raise ConfigError(f"precisions={precisions!r} leaves nothing to export; expected some of {list(PRECISIONS)}.")
 
 
 class _PassageGraph(nn.Module):
@@ -65,7 +82,7 @@ class _PassageGraph(nn.Module):
 
 
 class _QuestionGraph(nn.Module):
-    def __init__(self, model: PhraseModel) -> None:
+    def __init__(self, model: PhraseModel | QuestionSide) -> None:
         super().__init__()
         self.model = model
         self.outputs = ("start", "end", "coherency") if model.config.split else ("start", "end")
@@ -86,7 +103,7 @@ def _trace_graphs(model: PhraseModel, scratch: Path) -> dict[str, ModelProto]:
 
 
 @contextmanager
-def _exportable(model: PhraseModel) -> Iterator[None]:
+def _exportable(model: PhraseModel | QuestionSide) -> Iterator[None]:
     """Without dropout and with attention in plain operations; afterwards the model is as it was."""
     was_training = model.training
     before = [trunk.encoder.config._attn_implementation for trunk in model.trunks]
@@ -123,7 +140,7 @@ def _trace(graph: _PassageGraph | _QuestionGraph, path: Path) -> ModelProto:
     return proto
 
 
-def _example(model: PhraseModel, rows: int, tokens: int) -> tuple[Tensor, Tensor, Tensor]:
+def _example(model: PhraseModel | QuestionSide, rows: int, tokens: int) -> tuple[Tensor, Tensor, Tensor]:
     """Random tokens of both types, the last row half as long as the others."""
     random = torch.Generator().manual_seed(0)
     ids = torch.randint(int(model.config.trunk["vocab_size"]), (rows, tokens), generator=random)
@@ -141,9 +158,9 @@ def _compare(graph: _PassageGraph | _QuestionGraph, path: Path) -> None:
     model = graph.model
     inputs = _example(model, rows=3, tokens=model.config.passage_tokens)
     if isinstance(graph, _PassageGraph):
-        expected = model.passage_states(*inputs)[0]
+        expected = graph.model.passage_states(*inputs)[0]
     else:
-        expected = model.question_states(*inputs).start_BD
+        expected = graph.model.question_states(*inputs).start_BD
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     feed = {i.name: inputs[INPUTS.index(i.name)].cpu().numpy() for i in session.get_inputs()}
     found = session.run([graph.outputs[0]], feed)[0]
@@ -236,9 +253,8 @@ def _replace_nodes(proto: ModelProto, nodes: list[NodeProto]) -> None:
     proto.graph.node.extend(copies)
 
 
-def _write_graphs(graphs: dict[str, ModelProto], folder: Path, precision: str) -> None:
+def _write_graphs(graphs: dict[str, ModelProto], folder: Path, precision: str, location: str) -> None:
     places: dict[bytes, int] = {}
-    location = weights_file(precision)
     with (folder / location).open("wb") as weights:
         for kind, proto in graphs.items():
             written = ModelProto()

@@ -129,8 +129,13 @@ class PhraseModel(nn.Module):
         save_folder(Path(folder), self, self.config, self.tokens.tokenizer, card)
 
     @classmethod
-    def from_pretrained(cls, folder: str | Path) -> Self:
+    def from_pretrained(cls, folder: str | Path, task: str | None = None) -> Self:
+        """With the folder's default question side, or with the one that was learned for a task."""
         path = Path(folder)
+        if task is not None:
+            from densephrases.model.questions import load_task
+
+            return load_task(cls, path, task)
         model = cls(ModelConfig.load(path), load_tokenizer(path))
         load_weights(path, model)
         return model

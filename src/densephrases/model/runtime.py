@@ -12,6 +12,7 @@ from densephrases.errors import ConfigError, ModelError, first_line
 from densephrases.model.batches import TokenBatch
 from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
 from densephrases.model.encoder import Encoder, Floats
+from densephrases.model.tasks import known_task_folder, task_config, task_names
 from densephrases.model.tokens import Tokens
 
 Precision = Literal["fp32", "int8"]
@@ -29,28 +30,62 @@ def weights_file(precision: str) -> str:
     return f"weights.{precision}.bin"
 
 
+def question_weights_file(precision: str) -> str:
+    """The weights of a question side that was learned apart."""
+    return f"question.{precision}.bin"
+
+
+def exported_precisions(folder: Path) -> list[Precision]:
+    """Those for which the folder has graphs, the one that is taken by default first."""
+    return [p for p in ("int8", "fp32") if any((folder / graph_file(kind, p)).exists() for kind in GRAPHS)]
+
+
 class OnnxEncoder(Encoder):
     """An exported model on the CPU. Its two graphs are opened when first needed: asking never loads `passage`."""
 
     def __init__(
-        self, config: ModelConfig, tokens: Tokens, folder: Path, precision: Precision, threads: int | None = None
+        self,
+        config: ModelConfig,
+        tokens: Tokens,
+        folder: Path,
+        precision: Precision,
+        threads: int | None = None,
+        task: str | None = None,
     ) -> None:
         super().__init__(config, tokens)
         self.folder = folder
         self.precision = precision
         self.threads = threads
+        self.task = task
 
     @classmethod
-    def load(cls, folder: Path, precision: Precision | None = None, threads: int | None = None) -> Self:
-        """An exported folder; the precision is int8 where the folder has it, the threads one for each core."""
+    def load(
+        cls,
+        folder: Path,
+        precision: Precision | None = None,
+        threads: int | None = None,
+        task: str | None = None,
+    ) -> Self:
+        """An exported folder; the precision is int8 where the folder has it, the threads one for each core.
+
+        Questions are encoded by the side of the task, or by the default side.
+        """
         if precision is not None and precision not in PRECISIONS:
             raise ConfigError(f"precision={precision!r} is unknown; expected one of {list(PRECISIONS)} or None.")
         if threads is not None and threads < 1:
             raise ConfigError(f"threads={threads} is not a positive number; None takes all cores.")
         config = ModelConfig.load(folder)
         chosen = precision or _best_precision(folder)
-        _refuse_missing(folder, chosen)
-        return cls(config, Tokens.load(folder, config), folder, chosen, threads)
+        _refuse_missing(folder, chosen, task)
+        asking = task_config(folder, task, config)
+        return cls(asking, Tokens.load(folder, asking), folder, chosen, threads, task)
+
+    @property
+    def tasks(self) -> list[str]:
+        return task_names(self.folder)
+
+    def with_task(self, task: str | None) -> Self:
+        return type(self).load(self.folder, self.precision, self.threads, task)
 
     @property
     def fingerprint(self) -> str:
@@ -77,30 +112,35 @@ class OnnxEncoder(Encoder):
 
     @cached_property
     def passage_session(self) -> Any:
-        return self._session("passage")
+        return self._session(self.folder / graph_file("passage", self.precision), weights_file(self.precision))
 
     @cached_property
     def question_session(self) -> Any:
-        return self._session("question")
+        own = question_weights_file(self.precision)
+        is_own = self.task is not None or (self.folder / own).is_file()
+        return self._session(self.question_path, own if is_own else weights_file(self.precision))
 
-    def _session(self, kind: str) -> Any:
+    @property
+    def question_path(self) -> Path:
+        return known_task_folder(self.folder, self.task) / graph_file("question", self.precision)
+
+    def _session(self, path: Path, weights: str) -> Any:
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
         options.log_severity_level = LOG_ERRORS
         if self.threads is not None:
             options.intra_op_num_threads = self.threads
-        path = self.folder / graph_file(kind, self.precision)
         try:
             return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # the library's exceptions have no base class of their own
             raise ModelError(
-                f"'{path}' with its {weights_file(self.precision)} cannot be opened ({first_line(error)}); "
+                f"'{path}' with its {weights} cannot be opened ({first_line(error)}); "
                 "one of the two is truncated or of another export: copy the model folder again."
             ) from error
 
 
 def _best_precision(folder: Path) -> Precision:
-    found: list[Precision] = [p for p in ("int8", "fp32") if any((folder / graph_file(k, p)).exists() for k in GRAPHS)]
+    found = exported_precisions(folder)
     if not found:
         raise ModelError(
             f"Model folder '{folder}' has no ONNX files such as {graph_file('question', 'int8')}; "
@@ -109,9 +149,11 @@ def _best_precision(folder: Path) -> Precision:
     return found[0]
 
 
-def _refuse_missing(folder: Path, precision: Precision) -> None:
-    names = [*(graph_file(kind, precision) for kind in GRAPHS), weights_file(precision)]
-    if missing := [name for name in names if not (folder / name).is_file()]:
+def _refuse_missing(folder: Path, precision: Precision, task: str | None) -> None:
+    asking = known_task_folder(folder, task)
+    files = [folder / graph_file("passage", precision), folder / weights_file(precision)]
+    files.append(asking / graph_file("question", precision))
+    if missing := [str(path.relative_to(folder)) for path in files if not path.is_file()]:
         raise ModelError(
             f"Model folder '{folder}' has no {', '.join(missing)}; copy the folder again "
             f"or export the model in precision {precision}."

@@ -1,0 +1,143 @@
+"""The question side of a model on its own: what query-side fine-tuning changes, and all that it changes."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Self, TypeVar
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from densephrases.errors import ConfigError, ModelError
+from densephrases.model.batches import TokenBatch
+from densephrases.model.checkpoint import load_weights
+from densephrases.model.config import ModelConfig
+from densephrases.model.encoder import Encoder, Floats
+from densephrases.model.network import PASSAGE_SIDE, PhraseModel, QuestionStates
+from densephrases.model.tasks import known_task_folder, task_config
+from densephrases.model.tensors import inference, to_device, to_numpy
+from densephrases.model.tokens import Tokens
+from densephrases.model.trunk import Trunk, build_trunk
+
+Model = TypeVar("Model", bound=PhraseModel)
+
+QUESTION_WEIGHTS_FILE = "question.safetensors"
+
+# Shape suffixes: B questions, H hidden size.
+
+
+class QuestionSide(nn.Module):
+    """Question encoders with the names they have in a `PhraseModel` whose questions have encoders of their own."""
+
+    def __init__(self, config: ModelConfig, tokens: Tokens) -> None:
+        super().__init__()
+        if config.split:
+            raise ConfigError("The model has split=True: its question side cannot be learned apart; use another model.")
+        self.config = config.with_own_questions()
+        self.tokens = tokens
+        self.question_start = build_trunk(config.trunk)
+        if not config.one_question_trunk:
+            self.question_end = build_trunk(config.trunk)
+        if config.dim is not None or config.one_question_trunk:
+            self.start_head = nn.Linear(config.hidden, config.vector_size, bias=False)
+            self.end_head = nn.Linear(config.hidden, config.vector_size, bias=False)
+
+    @classmethod
+    def of(cls, model: PhraseModel) -> Self:
+        """A copy of a model's question side; one that was shared with the passages becomes its own."""
+        side = cls(model.config, model.tokens)
+        side.load_state_dict(side.state_of(model.state_dict()))
+        return side.to(next(model.parameters()).device)
+
+    def state_of(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Those of a whole model's tensors that are the question side's, by the names they have here."""
+        shared = not any(name.startswith("question_start.") for name in weights)
+        taken = {name: tensor for name, tensor in weights.items() if not name.startswith(PASSAGE_SIDE)}
+        if shared:
+            trunk = {name: tensor for name, tensor in weights.items() if name.startswith("passage.")}
+            taken |= {f"question_start.{name.removeprefix('passage.')}": tensor for name, tensor in trunk.items()}
+        return taken
+
+    @classmethod
+    def load(cls, folder: Path, config: ModelConfig, tokens: Tokens) -> Self:
+        side = cls(config, tokens)
+        load_weights(folder, side, QUESTION_WEIGHTS_FILE)
+        return side
+
+    def save(self, folder: Path) -> None:
+        """Weights alone; whoever calls writes the configuration."""
+        folder.mkdir(parents=True, exist_ok=True)
+        save_file(
+            {n: t.detach().cpu().contiguous() for n, t in self.state_dict().items()}, folder / QUESTION_WEIGHTS_FILE
+        )
+
+    @property
+    def trunks(self) -> list[Trunk]:
+        return [module for module in self.children() if isinstance(module, Trunk)]
+
+    def freeze_word_embeddings(self) -> None:
+        """As in training: few questions touch few words, and a table that moves for those alone fits no others."""
+        for trunk in self.trunks:
+            trunk.encoder.get_input_embeddings().weight.requires_grad_(False)
+
+    def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> QuestionStates:
+        return self.question_states(ids, types, mask)
+
+    def question_states(self, ids: Tensor, types: Tensor, mask: Tensor) -> QuestionStates:
+        first_BH = self.question_start(ids, types, mask)[:, 0]
+        second_BH = first_BH if self.config.one_question_trunk else self.question_end(ids, types, mask)[:, 0]
+        if hasattr(self, "start_head"):
+            return QuestionStates(self.start_head(first_BH), self.end_head(second_BH))
+        return QuestionStates(first_BH, second_BH)
+
+
+def with_questions(model: Model, side: QuestionSide) -> Model:
+    """A whole model: the passage side of one and another's questions."""
+    own = type(model)(side.config, model.tokens.tokenizer)
+    passage = {name: tensor for name, tensor in model.state_dict().items() if name.startswith(PASSAGE_SIDE)}
+    own.load_state_dict(passage | side.state_dict())
+    if own.passage_fingerprint() != model.passage_fingerprint():
+        raise ModelError("The passage side changed on the way; its indexes would no longer fit.")
+    return own
+
+
+def load_task(kind: type[Model], folder: Path, task: str) -> Model:
+    """A checkpoint with the question side of a task."""
+    place = known_task_folder(folder, task)
+    model = kind.from_pretrained(folder)
+    config = task_config(folder, task, model.config.with_fingerprint(model.passage_fingerprint()))
+    return with_questions(model, QuestionSide.load(place, config, model.tokens))
+
+
+class AdaptedEncoder(Encoder):
+    """Passages as one encoder encodes them, questions by a question side in torch."""
+
+    def __init__(self, base: Encoder, side: QuestionSide) -> None:
+        super().__init__(side.config, side.tokens)
+        self.base = base
+        self.side = side
+        self.tokens_per_chunk = base.tokens_per_chunk
+
+    @cached_property
+    def device(self) -> torch.device:
+        return next(self.side.parameters()).device
+
+    @property
+    def fingerprint(self) -> str:
+        return self.base.fingerprint
+
+    @property
+    def tasks(self) -> list[str]:
+        return self.base.tasks
+
+    def with_task(self, task: str | None) -> Encoder:
+        return self if task is None else self.base.with_task(task)
+
+    def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
+        return self.base.forward_passages(batch)
+
+    def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
+        with inference(self.side, self.device):
+            states = self.side.question_states(*to_device(batch, self.device))
+        return to_numpy(states.start_BD), to_numpy(states.end_BD), None

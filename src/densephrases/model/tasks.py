@@ -1,0 +1,52 @@
+"""Several question sides in one model folder: the default one beside the passage side, others by the name of a task.
+
+`tasks/NAME/` holds a question side alone, with a `config.json` of its own. It serves every index of the model, since
+the passage side, and with it the fingerprint, is the folder's.
+"""
+
+import re
+from pathlib import Path
+
+from densephrases.errors import ConfigError, ModelError
+from densephrases.model.config import CONFIG_FILE, ModelConfig
+
+TASKS_FOLDER = "tasks"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
+
+def task_names(folder: Path) -> list[str]:
+    return sorted(path.parent.name for path in (folder / TASKS_FOLDER).glob(f"*/{CONFIG_FILE}"))
+
+
+def task_folder(folder: Path, task: str | None) -> Path:
+    """Where a question side stands or will stand: with no task, in the model's folder itself."""
+    if task is None:
+        return folder
+    if not _NAME.fullmatch(task):
+        raise ConfigError(f"task={task!r} is no name of a task; expected letters, digits, '-' and '_', at most 64.")
+    return folder / TASKS_FOLDER / task
+
+
+def known_task_folder(folder: Path, task: str | None) -> Path:
+    """Where a question side stands; a name the model does not have is refused."""
+    place = task_folder(folder, task)
+    if task is not None and task not in (names := task_names(folder)):
+        known = f"it has {', '.join(map(repr, names))}" if names else "it has only its default question side"
+        raise ModelError(
+            f"Model folder '{folder}' has no task {task!r}: {known}. "
+            "Name one of those, or learn it with `densephrases train queries --task`."
+        )
+    return place
+
+
+def task_config(folder: Path, task: str | None, model: ModelConfig) -> ModelConfig:
+    """The configuration under which a task's questions are asked; it must belong to the model's passage side."""
+    if task is None:
+        return model
+    config = ModelConfig.load(known_task_folder(folder, task))
+    if config.fingerprint != model.fingerprint:
+        raise ModelError(
+            f"Task {task!r} of model folder '{folder}' was learned for a passage side with fingerprint "
+            f"{config.fingerprint or 'unknown'}, the folder's has {model.fingerprint or 'none'}; learn the task anew."
+        )
+    return config
