@@ -58,9 +58,9 @@ def test_the_commands() -> None:
     found = commands(main.app)
     assert found["train"] == ["phrases", "questions", "reader"]
     assert found["generate"] == ["answers", "filter", "questions"]
-    assert found["eval"] == ["confidence", "filter", "length", "reader", "reading"]
+    assert found["eval"] == ["confidence", "filter", "length", "open", "reader", "reading", "slots"]
     assert found.keys() == {
-        *("index", "ask", "add", "update", "delete", "optimize", "info", "check", "demo"),
+        *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "demo"),
         *("train", "generate", "eval", "export", "import-original"),
     }
 

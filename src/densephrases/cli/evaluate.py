@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from densephrases.cli.evaluate_open import open_domain
+from densephrases.cli.evaluate_slots import slots
 from densephrases.cli.extras import quiet_transformers, require
 from densephrases.errors import DataError
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from densephrases.search.phrase_index import PhraseIndex
 
 app = typer.Typer(help="Evaluate models on annotated questions.", no_args_is_help=True, rich_markup_mode=None)
+app.command("open")(open_domain)
+app.command("slots")(slots)
 progress_console = Console(stderr=True)
 
 

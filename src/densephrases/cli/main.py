@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.logging import RichHandler
 from rich.markup import escape
 
-from densephrases.cli import ask, demo, evaluate, export, generate, index, train
+from densephrases.cli import ask, demo, evaluate, export, extract, generate, index, train
 from densephrases.errors import DensePhrasesError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
 )
 app.command("index")(index.index)
 app.command("ask")(ask.ask)
+app.command("extract")(extract.extract)
 app.command("add")(index.add)
 app.command("update")(index.update)
 app.command("delete")(index.delete)

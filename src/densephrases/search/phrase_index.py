@@ -1,6 +1,6 @@
 """The library's front door: a folder of indexed documents, its model, and the search over both."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, Self, TypedDict, Unpack, overload
@@ -15,6 +15,7 @@ from densephrases.model.bundled import bundled_names, load
 from densephrases.model.encoder import Encoder
 from densephrases.search.answers import Answer, Unit
 from densephrases.search.confidence import Calibration
+from densephrases.search.extraction import QUESTION, Extraction, Fact, extract_facts
 from densephrases.search.filters import Where
 from densephrases.search.searcher import Request, Searcher
 from densephrases.search.timings import Timings
@@ -167,6 +168,31 @@ class PhraseIndex:
         with self._damage_explained():
             answers = self.searcher.search(several, Request(k=k, **options), timings)
         return answers[0] if isinstance(questions, str) else answers
+
+    def extract(
+        self,
+        subjects: Sequence[str],
+        relation: str,
+        *,
+        template: str = QUESTION,
+        prefer_titles: bool = True,
+        min_confidence: float = 0.0,
+        advance: Callable[[int], None] = lambda _: None,
+    ) -> list[Fact]:
+        """The object of a relation for each subject, with its sentence and its document.
+
+        Args:
+            subjects: Names, such as "Ada Lovelace".
+            relation: Such as "place of birth".
+            template: The question, with {subject} and {relation} in it; `SLOT` for question sides trained on slots.
+            prefer_titles: Whether documents whose title is the subject come before others.
+            min_confidence: Objects with less confidence are left out.
+            advance: Told how many more subjects are done.
+        """
+        extraction = Extraction(
+            relation=relation, template=template, prefer_titles=prefer_titles, min_confidence=min_confidence
+        )
+        return list(extract_facts(self, subjects, extraction, advance))
 
     @property
     def searcher(self) -> Searcher:

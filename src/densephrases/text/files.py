@@ -37,6 +37,12 @@ def open_file(path: Path, opened: Opened | None = None) -> Iterator[BinaryIO]:
                 yield decompressed
 
 
+def refuse_missing_folder(path: Path | None) -> None:
+    """That a file cannot be written is said before the work, not after it."""
+    if path is not None and not path.parent.is_dir():
+        raise DataError(f"Nothing can be written to '{path}': its folder does not exist; create it first.")
+
+
 def is_compressed(path: Path) -> bool:
     return path.suffix.lower() in _OPENERS
 

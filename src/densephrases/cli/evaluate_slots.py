@@ -1,0 +1,94 @@
+"""`densephrases eval slots`: facts asked of a whole index."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from densephrases.cli.evaluate_open import AsJson, IndexArgument, IndexModel, progress_console
+from densephrases.cli.lines import counted
+
+if TYPE_CHECKING:
+    from densephrases.evaluate.slots import SlotScores
+
+_LABELS = {
+    "accuracy": "accuracy (as written)",
+    "exact_match": "exact match (normal form)",
+    "f1": "F1",
+    "r_precision": "R-precision",
+    "recall_at_5": "recall@5",
+    "kilt_accuracy": "KILT-AC",
+    "kilt_exact_match": "KILT-EM",
+    "kilt_f1": "KILT-F1",
+}
+
+
+class By(StrEnum):
+    by_id = "id"
+    by_title = "title"
+
+
+def slots(
+    folder: IndexArgument,
+    data: Annotated[Path, typer.Argument(help="Facts in KILT's format, plain or compressed.")],
+    task: Annotated[str | None, typer.Option(help="Ask with the question side the model has for this task.")] = None,
+    documents_by: Annotated[
+        By, typer.Option(help="How documents of the file and of the index are compared.")
+    ] = By.by_id,
+    prefer_titles: Annotated[
+        bool, typer.Option(help="Prefer answers from documents whose title is the subject.")
+    ] = False,
+    effort: Annotated[float, typer.Option(help="From 0, fast, to 1, thorough.")] = 0.5,
+    model: IndexModel = None,
+    kilt: Annotated[Path | None, typer.Option(help="Write predictions in KILT's format to this file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Accuracy, F1 and evidence of facts ('subject [SEP] relation'), as KILT's own evaluation defines them.
+
+    Only facts whose document is in the index count.
+    """
+    from densephrases.evaluate.kilt import read_kilt
+    from densephrases.evaluate.prediction_files import write_kilt
+    from densephrases.evaluate.slots import fill_slots, provable, slot_scores
+    from densephrases.search.phrase_index import PhraseIndex
+    from densephrases.text.files import refuse_missing_folder
+
+    records = read_kilt(data)
+    refuse_missing_folder(kilt)
+    index = PhraseIndex.open(folder, model, task)
+    counting = provable(index, records, documents_by.value)
+    with Progress(console=progress_console, transient=True) as progress:
+        bar = progress.add_task("asking", total=len(records))
+        filled = list(
+            fill_slots(
+                index,
+                records,
+                effort=effort,
+                prefer_titles=prefer_titles,
+                advance=lambda count: progress.advance(bar, count),
+            )
+        )
+    if kilt is not None:
+        write_kilt(kilt, ((slot.record.id, slot.record.input, slot.text, slot.documents) for slot in filled))
+    scores = slot_scores(filled, counting, documents_by.value)
+    about = {"task": task, "documents_in_index": len(index), "prefer_titles": prefer_titles}
+    if as_json:
+        typer.echo(json.dumps(scores.to_dict() | about))
+    else:
+        _print_scores(scores, about)
+
+
+def _print_scores(scores: "SlotScores", about: dict[str, Any]) -> None:
+    typer.echo(
+        f"{counted(scores.facts, 'fact')} of {scores.facts_in_file:,} have their document among the index's "
+        f"{counted(about['documents_in_index'], 'document')}"
+    )
+    table = Table("", f"of these {scores.facts:,}", f"of all {scores.facts_in_file:,}")
+    for name, label in _LABELS.items():
+        table.add_row(label, *(f"{getattr(each, name):.2f}" for each in (scores.in_index, scores.all_facts)))
+    Console(highlight=False).print(table)

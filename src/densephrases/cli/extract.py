@@ -1,0 +1,101 @@
+"""`densephrases extract`: a table of facts about many subjects."""
+
+import csv
+import json
+import sys
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from densephrases.cli.lines import counted, read_lines
+from densephrases.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from densephrases.search.extraction import Fact
+
+COLUMNS = ("subject", "object", "confidence", "sentence", "title", "document", "start", "end")
+progress_console = Console(stderr=True, highlight=False)
+
+
+class TableFormat(StrEnum):
+    csv = "csv"
+    jsonl = "jsonl"
+
+
+def extract(
+    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")],
+    relation: Annotated[str, typer.Option(help="What is asked of each subject, such as 'place of birth'.")],
+    subjects: Annotated[Path, typer.Option(help="File with a subject a line.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Write the table to this file, .csv or .jsonl [default: CSV on stdout].")
+    ] = None,
+    min_confidence: Annotated[float, typer.Option(help="Only objects as probable as this, from 0 to 1.")] = 0.0,
+    template: Annotated[
+        str | None,
+        typer.Option(
+            help="How it is asked, with {subject} and {relation} [default: 'what is the {relation} of {subject}?'; "
+            "with --task '{subject} [SEP] {relation}']."
+        ),
+    ] = None,
+    prefer_titles: Annotated[
+        bool, typer.Option(help="Prefer answers from documents whose title is the subject.")
+    ] = True,
+    task: Annotated[str | None, typer.Option(help="Ask with the question side the model has for this task.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Where the index's model is found now [default: where it was].")
+    ] = None,
+) -> None:
+    """Fill a table of subjects and objects: what each subject's relation is, how sure, and where it stands.
+
+    A subject without an answer as sure as --min-confidence has an empty object.
+    """
+    from densephrases.search.extraction import QUESTION, SLOT
+    from densephrases.search.phrase_index import PhraseIndex
+    from densephrases.text.files import refuse_missing_folder
+
+    form = _format(out)
+    refuse_missing_folder(out)
+    names = [line.strip() for line in read_lines(subjects)]
+    if not names:
+        raise DataError(f"'{subjects}' names no subject; expected one a line.")
+    index = PhraseIndex.open(folder, model, task)
+    with Progress(console=progress_console, transient=True) as progress:
+        bar = progress.add_task("extracting", total=len(names))
+        facts = index.extract(
+            names,
+            relation,
+            template=template or (QUESTION if task is None else SLOT),
+            prefer_titles=prefer_titles,
+            min_confidence=min_confidence,
+            advance=lambda count: progress.advance(bar, count),
+        )
+    if out is None:
+        write_table(sys.stdout, form, facts)
+        return
+    with out.open("w", encoding="utf-8", newline="") as file:
+        write_table(file, form, facts)
+    found = sum(fact.object is not None for fact in facts)
+    progress_console.print(f"{counted(found, 'object')} of {counted(len(names), 'subject')} written to {out}")
+
+
+def _format(out: Path | None) -> TableFormat:
+    if out is None:
+        return TableFormat.csv
+    try:
+        return TableFormat(out.suffix.lower().removeprefix("."))
+    except ValueError as error:
+        raise ConfigError(f"'{out}' is neither a .csv nor a .jsonl file; name one of them.") from error
+
+
+def write_table(file: TextIO, form: TableFormat, facts: Iterable["Fact"]) -> None:
+    if form is TableFormat.jsonl:
+        file.writelines(json.dumps(fact.to_dict(), ensure_ascii=False) + "\n" for fact in facts)
+        return
+    table = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
+    table.writeheader()
+    table.writerows(fact.to_dict() for fact in facts)

@@ -1,0 +1,64 @@
+"""What a question's right answers say of a phrase and of a passage."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from densephrases.evaluate.metrics import best_over_golds, exact_match, f1
+from densephrases.evaluate.occurrences import AnswerScanner, pattern_stands_in
+from densephrases.evaluate.patterns import PatternAnswer
+from densephrases.evaluate.questions import OpenQuestion
+from densephrases.text.normal import normalize_answer
+
+
+class Golds(Protocol):
+    def right(self, phrase: str) -> bool: ...
+    def f1(self, phrase: str) -> float: ...
+    def stand_in(self, passage: str, squeezed: str) -> bool:
+        """Whether some phrase of the passage is right; given also as `squeeze` makes it, once for all questions."""
+
+
+def golds_of(question: OpenQuestion, max_words: int) -> Golds:
+    return PatternGolds(question.answers, max_words) if question.regex else TextGolds(question.answers)
+
+
+def squeeze(text: str) -> str:
+    """The normal form without spaces. Of every phrase of a text it is a part of the text's own."""
+    return normalize_answer(text).replace(" ", "")
+
+
+class TextGolds:
+    """Matched by the normal form of SQuAD's evaluation."""
+
+    def __init__(self, answers: Sequence[str]) -> None:
+        self.answers = answers
+        self._squeezed = {squeeze(answer) for answer in answers}
+
+    def right(self, phrase: str) -> bool:
+        return bool(self.answers) and bool(best_over_golds(exact_match, phrase, self.answers))
+
+    def f1(self, phrase: str) -> float:
+        return best_over_golds(f1, phrase, self.answers) if self.answers else 0.0
+
+    def stand_in(self, passage: str, squeezed: str) -> bool:
+        if not any(answer in squeezed for answer in self._squeezed):
+            return False
+        scanner = AnswerScanner((0, answer) for answer in self.answers)
+        scanner.scan(passage)
+        return bool(scanner.found)
+
+
+class PatternGolds:
+    """Matched as patterns; between right and wrong there is no overlap of words to be measured."""
+
+    def __init__(self, sources: Sequence[str], max_words: int) -> None:
+        self.patterns = [PatternAnswer(source) for source in sources]
+        self.max_words = max_words
+
+    def right(self, phrase: str) -> bool:
+        return any(pattern.matches(phrase) for pattern in self.patterns)
+
+    def f1(self, phrase: str) -> float:
+        return float(self.right(phrase))
+
+    def stand_in(self, passage: str, squeezed: str) -> bool:
+        return any(pattern_stands_in(pattern, passage, self.max_words) for pattern in self.patterns)
