@@ -51,12 +51,24 @@ def test_a_default_side_in_a_new_folder(exported: Path, tmp_path: Path) -> None:
     assert made.fingerprint == base.fingerprint
     np.testing.assert_array_equal(read(made), read(base))
     expected = asked(AdaptedEncoder(base, side))
-    assert np.abs(asked(made) - expected).max() < 0.1 * np.abs(expected).max()
+    assert np.abs(asked(made) - expected).max() < 0.02 * np.abs(expected).max()
     assert np.abs(asked(made) - asked(base)).max() > 0.2 * np.abs(expected).max()
     assert not made.config.share
     assert (tmp_path / "new" / "README.md").read_text() == "# adapted"
     again = read_adaptable(tmp_path / "new").side
-    assert np.abs(asked(AdaptedEncoder(base, again)) - expected).max() < 0.1 * np.abs(expected).max()
+    assert np.abs(asked(AdaptedEncoder(base, again)) - expected).max() < 0.02 * np.abs(expected).max()
+
+
+def test_small_steps_are_not_rounded_away(exported: Path, tmp_path: Path) -> None:
+    """Weights of an int8 model begin on the numbers of 8 bits; most that learning adds is less than half a step."""
+    side = read_adaptable(exported).side
+    before = side.start_head.weight.detach().clone()
+    step = before.abs().amax(dim=1) / 127  # of each column of the graph
+    with torch.no_grad():
+        side.start_head.weight.add_(0.3 * step[:, None])
+    save_adapted(side, exported, tmp_path / "new")
+    after = read_adaptable(tmp_path / "new").side.start_head.weight
+    torch.testing.assert_close(after - before, 0.3 * step[:, None].expand_as(before), rtol=0.2, atol=5e-4)
 
 
 def test_named_sides_in_the_same_folder(exported: Path) -> None:
@@ -115,8 +127,8 @@ def test_checkpoints_hold_sides_too(tiny_base: Path, tmp_path: Path, share: bool
         np.testing.assert_allclose(asked(found.encoder()), expected, atol=1e-6)
     assert task_names(tmp_path / "new") == ["trex"]
     export_model(model, tmp_path / "exported", ("fp32",))
-    assert export_tasks(tmp_path / "model", tmp_path / "exported", ("fp32",)) == ["trex"]
-    np.testing.assert_allclose(asked(load(tmp_path / "exported", task="trex")), expected, atol=1e-4)
+    assert export_tasks(tmp_path / "model", tmp_path / "exported") == ["trex"]
+    np.testing.assert_allclose(asked(load(tmp_path / "exported", task="trex")), expected, atol=0.03)
     np.testing.assert_allclose(
         asked(PhraseModel.from_pretrained(tmp_path / "model").encoder()), asked(model.encoder()), atol=1e-6
     )
@@ -150,8 +162,8 @@ def test_a_side_of_another_model_is_refused(exported: Path) -> None:
 
 def test_a_side_without_its_graph_is_refused(exported: Path) -> None:
     save_adapted(changed_side(exported, 0.5), exported, exported, "web")
-    (exported / "tasks" / "web" / "question.int8.onnx").unlink()
-    with pytest.raises(ModelError, match=r"has no tasks/web/question\.int8\.onnx"):
+    (exported / "tasks" / "web" / "question.fp16.onnx").unlink()
+    with pytest.raises(ModelError, match=r"has no tasks/web/question\.fp16\.onnx"):
         load(exported, task="web")
 
 
@@ -159,9 +171,9 @@ def test_truncated_weights_are_named(exported: Path, tmp_path: Path) -> None:
     save_adapted(changed_side(exported, 0.5), exported, exported, "web")
     save_adapted(changed_side(exported, 0.5), exported, tmp_path / "new")
     for folder, task in ((exported, "web"), (tmp_path / "new", None)):
-        path = (folder / "tasks" / task if task else folder) / "question.int8.bin"
+        path = (folder / "tasks" / task if task else folder) / "question.fp16.bin"
         path.write_bytes(path.read_bytes()[:100])
-        with pytest.raises(ModelError, match=r"question\.int8\.bin.*copy the model folder again"):
+        with pytest.raises(ModelError, match=r"question\.fp16\.bin.*copy the model folder again"):
             asked(load(folder, task=task))
 
 

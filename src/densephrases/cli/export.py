@@ -29,7 +29,7 @@ def export(
     wanted = {"fp32": fp32, "int8": int8}
     precisions = [name for name in PRECISIONS if wanted[name]]
     export_model(PhraseModel.from_pretrained(model), folder, precisions, read_card(model))
-    export_tasks(model, folder, precisions)
+    export_tasks(model, folder)
     size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()) / 1e6
     typer.echo(f"Exported {' and '.join(precisions)} to {folder} ({size:.1f} MB in all)")
 

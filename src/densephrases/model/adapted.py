@@ -1,7 +1,6 @@
 """Model folders whose question side was learned further: read a side to train it, write it beside its passage side."""
 
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,11 +14,12 @@ from densephrases.model.network import PhraseModel
 from densephrases.model.questions import QUESTION_WEIGHTS_FILE, QuestionSide, with_questions
 from densephrases.model.restore import restore_questions
 from densephrases.model.runtime import (
+    OWN_QUESTION_GRAPH,
+    OWN_QUESTION_WEIGHTS,
     OnnxEncoder,
     Precision,
     exported_precisions,
     graph_file,
-    question_weights_file,
     weights_file,
 )
 from densephrases.model.tasks import TASKS_FOLDER, task_folder, task_names
@@ -73,8 +73,8 @@ def _fingerprint(folder: Path) -> str:
 def save_adapted(side: QuestionSide, source: Path, out: Path, task: str | None = None, card: str = "") -> None:
     """Write a question side and, where it is not there yet, the rest of its model: passage graphs are copied as are.
 
-    Without a task the side becomes the default one of a new folder. What the model folder has, torch weights or graphs
-    of some precision, the side gets too.
+    Without a task the side becomes the default one of a new folder. What the model folder has, torch weights or
+    graphs, the side gets too.
     """
     refuse_unfit_target(source, out, task, side.config.fingerprint)
     out.mkdir(parents=True, exist_ok=True)
@@ -91,19 +91,19 @@ def save_adapted(side: QuestionSide, source: Path, out: Path, task: str | None =
             _copy(source, out, [CONFIG_FILE])
         if (out / WEIGHTS_FILE).is_file():
             side.save(place)
-    if precisions := exported_precisions(source if task is None else out):
-        export_questions(side, place, precisions)
+    if exported_precisions(source if task is None else out):
+        export_questions(side, place)
     if card:
         (place / CARD_FILE).write_text(card, encoding="utf-8")
     side.config.save(place)  # last: its presence means the side is complete
 
 
-def export_tasks(source: Path, out: Path, precisions: Sequence[str]) -> list[str]:
+def export_tasks(source: Path, out: Path) -> list[str]:
     """Write graphs of a checkpoint's tasks beside those of the model; gives their names."""
     names = [n for n in task_names(source) if (task_folder(source, n) / QUESTION_WEIGHTS_FILE).is_file()]
     for name in names:
         side = QuestionSide.of(PhraseModel.from_pretrained(source, name))
-        export_questions(side, task_folder(out, name), precisions)
+        export_questions(side, task_folder(out, name))
         side.config.save(task_folder(out, name))
     return names
 
@@ -115,7 +115,8 @@ def _passage_files(folder: Path) -> list[str]:
 
 
 def _question_files(folder: Path) -> list[str]:
-    return [name for p in exported_precisions(folder) for name in (graph_file("question", p), question_weights_file(p))]
+    graphs = [graph_file("question", precision) for precision in exported_precisions(folder)]
+    return [*graphs, OWN_QUESTION_GRAPH, OWN_QUESTION_WEIGHTS]
 
 
 def _copy(source: Path, out: Path, names: list[str]) -> None:

@@ -22,7 +22,7 @@ from densephrases.errors import ConfigError, ModelError
 from densephrases.model.card import CARD_FILE
 from densephrases.model.network import PhraseModel
 from densephrases.model.questions import QuestionSide
-from densephrases.model.runtime import PRECISIONS, graph_file, question_weights_file, weights_file
+from densephrases.model.runtime import OWN_QUESTION_GRAPH, OWN_QUESTION_WEIGHTS, PRECISIONS, graph_file, weights_file
 from densephrases.model.tokens import TOKENIZER_FILE
 from densephrases.model.trunk import additive_mask
 
@@ -32,6 +32,7 @@ SHARED_BYTES = 1024  # smaller tensors stay inside their graph
 ALIGNMENT = 64
 TABLE_ROWS = 64  # embeddings of fewer rows are not worth quantising
 NARROW = 16  # layers with fewer outputs (the filter) cost nothing in float and lose most in int8
+HALF = "_half"  # ends the name of a matrix that is stored as half floats
 LARGEST_DIFFERENCE = 1e-3  # of an exported graph from torch, relative to the largest value
 
 
@@ -43,7 +44,7 @@ def export_model(model: PhraseModel, folder: Path, precisions: Sequence[str] = P
         graphs = _trace_graphs(model, Path(scratch))
         for precision in precisions:
             made = graphs if precision == "fp32" else _quantized(graphs, Path(scratch))
-            _write_graphs(made, folder, precision, weights_file(precision))
+            _write_graphs(made, folder, precision)
     model.tokens.tokenizer.save(str(folder / TOKENIZER_FILE))
     if card:
         (folder / CARD_FILE).write_text(card, encoding="utf-8")
@@ -51,16 +52,39 @@ def export_model(model: PhraseModel, folder: Path, precisions: Sequence[str] = P
     config.save(folder)  # last: its presence means the folder is complete
 
 
-def export_questions(side: QuestionSide, folder: Path, precisions: Sequence[str] = PRECISIONS) -> None:
-    """Write the graph of a question side with weights of its own; whoever calls writes the configuration."""
-    _refuse_unknown(precisions)
+def export_questions(side: QuestionSide, folder: Path) -> None:
+    """Write the graph of a question side that was learned apart; whoever calls writes the configuration.
+
+    It computes in float. Matrices are stored as half floats, embeddings in 8 bits.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory() as scratch:
-        with _exportable(side):
-            graphs = {"question": _trace(_QuestionGraph(side).eval(), Path(scratch) / "question.onnx")}
-        for precision in precisions:
-            made = graphs if precision == "fp32" else _quantized(graphs, Path(scratch))
-            _write_graphs(made, folder, precision, question_weights_file(precision))
+    with TemporaryDirectory() as scratch, _exportable(side):
+        proto = _trace(_QuestionGraph(side).eval(), Path(scratch) / "question.onnx")
+    _quantize_tables(proto)
+    _halve_matrices(proto)
+    (folder / OWN_QUESTION_GRAPH).write_bytes(_with_weights_beside(proto, folder / OWN_QUESTION_WEIGHTS))
+
+
+def _halve_matrices(proto: ModelProto) -> None:
+    """Cast back where they are used, which is done once when the graph is opened."""
+    graph, casts = proto.graph, []
+    for tensor in graph.initializer:
+        if (
+            tensor.data_type == onnx.TensorProto.FLOAT
+            and min(tensor.dims, default=0) >= NARROW
+            and len(tensor.dims) == 2
+        ):
+            name = tensor.name
+            tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float16), f"{name}{HALF}"))
+            casts.append(helper.make_node("Cast", [tensor.name], [name], to=onnx.TensorProto.FLOAT))
+    _replace_nodes(proto, [*casts, *graph.node])
+
+
+def _with_weights_beside(proto: ModelProto, path: Path) -> bytes:
+    with path.open("wb") as weights:
+        _move_weights(proto, weights, path.name, {})
+    serialized: bytes = proto.SerializeToString(deterministic=True)
+    return serialized
 
 
 def _refuse_unknown(precisions: Sequence[str]) -> None:
@@ -253,8 +277,9 @@ def _replace_nodes(proto: ModelProto, nodes: list[NodeProto]) -> None:
     proto.graph.node.extend(copies)
 
 
-def _write_graphs(graphs: dict[str, ModelProto], folder: Path, precision: str, location: str) -> None:
+def _write_graphs(graphs: dict[str, ModelProto], folder: Path, precision: str) -> None:
     places: dict[bytes, int] = {}
+    location = weights_file(precision)
     with (folder / location).open("wb") as weights:
         for kind, proto in graphs.items():
             written = ModelProto()

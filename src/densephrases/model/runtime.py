@@ -30,9 +30,10 @@ def weights_file(precision: str) -> str:
     return f"weights.{precision}.bin"
 
 
-def question_weights_file(precision: str) -> str:
-    """The weights of a question side that was learned apart."""
-    return f"question.{precision}.bin"
+# A question side that was learned apart, from an int8 model, cannot go back to 8 bits: steps of learning are smaller
+# than the steps between numbers of 8 bits, on which its weights began, and most would be rounded away again.
+OWN_QUESTION_GRAPH = "question.fp16.onnx"
+OWN_QUESTION_WEIGHTS = "question.fp16.bin"
 
 
 def exported_precisions(folder: Path) -> list[Precision]:
@@ -116,13 +117,13 @@ class OnnxEncoder(Encoder):
 
     @cached_property
     def question_session(self) -> Any:
-        own = question_weights_file(self.precision)
-        is_own = self.task is not None or (self.folder / own).is_file()
-        return self._session(self.question_path, own if is_own else weights_file(self.precision))
+        path = self.question_path
+        is_own = path.name == OWN_QUESTION_GRAPH
+        return self._session(path, OWN_QUESTION_WEIGHTS if is_own else weights_file(self.precision))
 
     @property
     def question_path(self) -> Path:
-        return known_task_folder(self.folder, self.task) / graph_file("question", self.precision)
+        return _question_path(known_task_folder(self.folder, self.task), self.precision, self.task)
 
     def _session(self, path: Path, weights: str) -> Any:
         options = onnxruntime.SessionOptions()
@@ -139,6 +140,12 @@ class OnnxEncoder(Encoder):
             ) from error
 
 
+def _question_path(place: Path, precision: Precision, task: str | None) -> Path:
+    """A side that was learned apart has one graph for all precisions of its model."""
+    own = place / OWN_QUESTION_GRAPH
+    return own if task is not None or own.is_file() else place / graph_file("question", precision)
+
+
 def _best_precision(folder: Path) -> Precision:
     found = exported_precisions(folder)
     if not found:
@@ -152,7 +159,7 @@ def _best_precision(folder: Path) -> Precision:
 def _refuse_missing(folder: Path, precision: Precision, task: str | None) -> None:
     asking = known_task_folder(folder, task)
     files = [folder / graph_file("passage", precision), folder / weights_file(precision)]
-    files.append(asking / graph_file("question", precision))
+    files.append(_question_path(asking, precision, task))
     if missing := [str(path.relative_to(folder)) for path in files if not path.is_file()]:
         raise ModelError(
             f"Model folder '{folder}' has no {', '.join(missing)}; copy the folder again "
