@@ -1,7 +1,8 @@
-"""`densephrases train`: learn a reader, a phrase model or a question generator from a recipe."""
+"""`densephrases train`: learn a reader, a phrase model, a question generator, or other questions for an index."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -14,9 +15,7 @@ if TYPE_CHECKING:
 
 Recipe = TypeVar("Recipe")
 
-app = typer.Typer(
-    help="Train models from recipes (needs the extra 'train').", no_args_is_help=True, rich_markup_mode=None
-)
+app = typer.Typer(help="Train models (needs the extra 'train').", no_args_is_help=True, rich_markup_mode=None)
 
 RecipePath = Annotated[Path, typer.Argument(metavar="RECIPE", help="A Python file such as recipes/squad_small.py.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for the model and its logs [default: runs/RECIPE-KIND].")]
@@ -76,6 +75,65 @@ def questions(
     from densephrases.train.questions import QuestionRecipe, train_questions
 
     _train("questions", QuestionRecipe, train_questions, Where(recipe, out, data, models), settings or [], resume, cpu)
+
+
+class Target(StrEnum):
+    phrase = "phrase"
+    passage = "passage"
+    document = "document"
+
+
+@app.command()
+def queries(
+    index: Annotated[Path, typer.Option(help="Folder of the index in which answers are to be found.")],
+    data: Annotated[
+        list[Path],
+        typer.Option(help="Questions with answers, in any format of `eval open`; may be given several times."),
+    ],
+    out: Annotated[Path, typer.Option(help="Model folder: a new one, or with --task also MODEL itself.")],
+    dev: Annotated[Path | None, typer.Option(help="Questions to choose the best epoch by [default: the last].")] = None,
+    model: Annotated[str | None, typer.Option(help="Model to begin with [default: the index's].")] = None,
+    task: Annotated[str | None, typer.Option(help="Name of this question side, beside the default one.")] = None,
+    target: Annotated[Target, typer.Option(help="What must be found for a question.")] = Target.phrase,
+    top_k: Annotated[int, typer.Option(help="Results that compete for each question.")] = 100,
+    epochs: Annotated[int, typer.Option(help="Passes over the questions.")] = 10,
+    learning_rate: Annotated[float, typer.Option(help="Peak of the schedule.")] = 3e-5,
+    batch_size: Annotated[int, typer.Option(help="Questions of a step.")] = 12,
+    refresh_every: Annotated[int, typer.Option(help="Steps between lookups with the encoders as they are.")] = 50,
+    limit: Annotated[int | None, typer.Option(help="Learn from so many questions, drawn at random.")] = None,
+    processes: Annotated[
+        int | None, typer.Option(help="That look up questions [default: one a core, 1 on a small machine].")
+    ] = None,
+    settings: Settings = None,
+    resume: Resume = True,
+    cpu: Cpu = False,
+) -> None:
+    """Train question encoders further to find answers in an index, which stays as it is."""
+    _require_training()
+    from densephrases.cli.progress import watch_training
+    from densephrases.index.folder import IndexFolder
+    from densephrases.model.tasks import task_folder
+    from densephrases.train.adapt import QueryRecipe, train_queries
+    from densephrases.train.queries import QuerySettings
+    from densephrases.train.recipes import override
+
+    recipe = QueryRecipe(
+        index=index,
+        model=model or IndexFolder.open(index).settings.model,
+        train=tuple(data),
+        dev=dev,
+        task=task,
+        target=target.value,
+        top_k=top_k,
+        batch_size=batch_size,
+        refresh_every=refresh_every,
+        limit=limit,
+        processes=processes,
+        loop=replace(QuerySettings().loop, epochs=epochs, learning_rate=learning_rate),
+    )
+    recipe = override(recipe, settings or [])
+    with watch_training("queries", task_folder(out, task), recipe, cpu) as watch:
+        watch.outcome = train_queries(recipe, out, watch.folder, watch.observers, resume, cpu)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,9 @@ def export_questions(side: QuestionSide, folder: Path) -> None:
         proto = _trace(_QuestionGraph(side).eval(), Path(scratch) / "question.onnx")
     _quantize_tables(proto)
     _halve_matrices(proto)
-    (folder / OWN_QUESTION_GRAPH).write_bytes(_with_weights_beside(proto, folder / OWN_QUESTION_WEIGHTS))
+    with (folder / OWN_QUESTION_WEIGHTS).open("wb") as weights:
+        _move_weights(proto, weights, OWN_QUESTION_WEIGHTS, {})
+    (folder / OWN_QUESTION_GRAPH).write_bytes(proto.SerializeToString(deterministic=True))
 
 
 def _halve_matrices(proto: ModelProto) -> None:
@@ -78,13 +80,6 @@ def _halve_matrices(proto: ModelProto) -> None:
             tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float16), f"{name}{HALF}"))
             casts.append(helper.make_node("Cast", [tensor.name], [name], to=onnx.TensorProto.FLOAT))
     _replace_nodes(proto, [*casts, *graph.node])
-
-
-def _with_weights_beside(proto: ModelProto, path: Path) -> bytes:
-    with path.open("wb") as weights:
-        _move_weights(proto, weights, path.name, {})
-    serialized: bytes = proto.SerializeToString(deterministic=True)
-    return serialized
 
 
 def _refuse_unknown(precisions: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""The one training loop: readers, phrases and questions today, queries later."""
+"""The one training loop: readers, phrases, questions and queries."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +16,6 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from densephrases.errors import ConfigError
 from densephrases.train.batches import Tensors
-from densephrases.train.examples import AlignmentReport
 from densephrases.train.meter import Meter
 from densephrases.train.resume import Parts, Position, load_checkpoint, save_checkpoint
 from densephrases.train.steps import CapturedStep, EagerStep
@@ -122,7 +121,7 @@ class Outcome:
     """What a training run leaves behind beside its model folder."""
 
     scores: dict[str, float]
-    alignment: AlignmentReport
+    alignment: object  # says in words what became of the questions
     samples: tuple[str, ...] = ()  # what a model that writes has written
 
 
