@@ -73,6 +73,7 @@ def ask(
     model: Annotated[
         str | None, typer.Option(help="Where the index's model is found now [default: where it was].")
     ] = None,
+    task: Annotated[str | None, typer.Option(help="The model's question side for this task.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a question.")] = False,
     file: Annotated[Path | None, typer.Option(help="File with a question a line.")] = None,
 ) -> None:
@@ -88,7 +89,7 @@ def ask(
     questions = read_lines(file) if file is not None else None if question is None else [question]
     documents = None if documents_file is None else read_lines(documents_file)
     terms = Terms(k, unit.value, _where(where), documents, min_confidence, effort, truecase)
-    index = PhraseIndex.open(folder, model)
+    index = PhraseIndex.open(folder, model, task)
     show = _show(terms, as_json, single=question is not None, batch=file is not None)
     if questions is not None:
         answer(index, questions, terms, show)

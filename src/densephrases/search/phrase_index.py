@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import Literal, Self, TypedDict, Unpack, overload
+from typing import Literal, Protocol, Self, TypedDict, Unpack, overload
 
-from densephrases.errors import DensePhrasesError, PhraseIndexError
+from densephrases.errors import DensePhrasesError, MissingExtraError, PhraseIndexError
 from densephrases.index.build import Progress, ProgressCallback
 from densephrases.index.candidates import CandidateKind
 from densephrases.index.folder import IndexFolder, IndexInfo
@@ -35,6 +36,43 @@ class SearchOptions(TypedDict, total=False):
     effort: float
     exact: bool | None
     truecase: bool
+
+
+class FitSettings(TypedDict, total=False):
+    """How questions are learned.
+
+    Attributes:
+        target: What must be found: 'phrase' (default), 'passage' or 'document'.
+        epochs: Passes over the questions, 10 by default.
+        learning_rate: 3e-5 by default; a small model learns faster with 1e-4.
+        batch_size: Questions of a step, 12 by default.
+        top_k: Results that compete for each question, 100 by default.
+        seed: Decides the order of questions.
+        cpu: Use the CPU even where there is a GPU.
+    """
+
+    target: Literal["phrase", "passage", "document"]
+    epochs: int
+    learning_rate: float
+    batch_size: int
+    top_k: int
+    seed: int
+    cpu: bool
+
+
+class Adaptation(Protocol):
+    """A question side that was learned, and how well it does."""
+
+    @property
+    def encoder(self) -> Encoder: ...
+    @property
+    def scores(self) -> dict[str, float]: ...
+    @property
+    def coverage(self) -> object:
+        """How many questions could be learned from, in words."""
+
+    def save(self, folder: str | Path, task: str | None = None) -> None:
+        """As the default side of a new model folder, or as that of a task within a folder of the same model."""
 
 
 class PhraseIndex:
@@ -85,10 +123,17 @@ class PhraseIndex:
         return index
 
     @classmethod
-    def open(cls, folder: str | Path, model: Model | None = None) -> Self:
-        """An index that is there. The model is the one that made it, or another with the same passage encoder."""
+    def open(cls, folder: str | Path, model: Model | None = None, task: str | None = None) -> Self:
+        """An index that is there. The model is the one that made it, or another with the same passage encoder.
+
+        Questions are asked with the side that the model has for the task, or with its default one.
+        """
         opened = IndexFolder.open(Path(folder))
-        return cls(opened, _encoder(opened.settings.model if model is None else model))
+        return cls(opened, _encoder(opened.settings.model if model is None else model).with_task(task))
+
+    def with_task(self, task: str | None) -> Self:
+        """The same index asked for another task of its model, None the default; this one stays as it is."""
+        return type(self)(self.folder, self.encoder.with_task(task))
 
     def add(self, documents: Iterable[Document], progress: ProgressCallback | None = None) -> Progress:
         """Add documents; those that are there already, unchanged, are passed over."""
@@ -168,6 +213,38 @@ class PhraseIndex:
         with self._damage_explained():
             answers = self.searcher.search(several, Request(k=k, **options), timings)
         return answers[0] if isinstance(questions, str) else answers
+
+    def fit(
+        self,
+        questions: Sequence[str],
+        answers: Sequence[str | Sequence[str]],
+        dev: tuple[Sequence[str], Sequence[str | Sequence[str]]] | None = None,
+        **settings: Unpack[FitSettings],
+    ) -> "Adaptation":
+        """Learn from questions and their answers, and answer with what was learned from now on.
+
+        Only the question side of the model changes: the index stays as it is. Needs the extra 'train'.
+
+        Args:
+            questions: Such as will be asked.
+            answers: For each question its answer, or several that are all right.
+            dev: Questions and answers to choose the best epoch by; None keeps the last.
+            settings: Epochs and the like, as `FitSettings` explains them.
+
+        Returns:
+            Scores and, for later use, `save(folder)`.
+        """
+        try:  # by its name, as search must not know of training
+            adapt = import_module("densephrases.train.adapt").adapt
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(
+                f"PhraseIndex.fit needs the package '{error.name}', which is not installed: "
+                "pip install 'densephrases[train]'"
+            ) from error
+        adapted: Adaptation = adapt(self.folder, self.encoder, questions, answers, dev, **settings)
+        with self._changing():
+            self.encoder = adapted.encoder
+        return adapted
 
     def extract(
         self,
