@@ -22,16 +22,16 @@ NOTHING = OpenPrediction(OpenJudgement(QUESTION, False, None, 0.0, Ranking(()), 
 
 
 def test_all_three(tmp_path: Path) -> None:
-    paths = [tmp_path / name for name in ("lines.jsonl", "run.txt", "kilt.jsonl")]
-    with open_predictions(*paths, "phrase") as files:
+    lines, run, kilt = (tmp_path / name for name in ("lines.jsonl", "run.txt", "kilt.jsonl"))
+    with open_predictions(lines, run, kilt, "phrase") as files:
         files.write(PREDICTION)
         files.write(NOTHING)
-    first, second = (json.loads(line) for line in paths[0].read_text().splitlines())
+    first, second = (json.loads(line) for line in lines.read_text().splitlines())
     assert (first["id"], first["rank"], first["exact_match"], first["answerable"]) == ("q 1", 1, 1.0, True)
     assert [p["text"] for p in first["predictions"]] == ["Eiffel", "Paris", "he"]
     assert first["predictions"][1]["document"] == "paris"
     assert (second["rank"], second["exact_match"], second["predictions"]) == (None, 0.0, [])
-    records = read_kilt(paths[2])
+    records = read_kilt(kilt)
     assert records[0].answers == ("Eiffel",)
     assert [d.id for d in records[0].evidence[0]] == ["my tower", "paris"]
     assert records[1].answers == ()
@@ -40,7 +40,8 @@ def test_all_three(tmp_path: Path) -> None:
 def test_run_is_read_by_others(tmp_path: Path) -> None:
     with open_predictions(None, tmp_path / "run.txt", None, "phrase") as files:
         files.write(PREDICTION)
-    assert list(ir_measures.read_trec_run(str(tmp_path / "run.txt"))) == [
+    found = list(ir_measures.read_trec_run(str(tmp_path / "run.txt")))  # type: ignore[no-untyped-call]
+    assert found == [
         ir_measures.ScoredDoc("q%201", "my%20tower", 3.0),
         ir_measures.ScoredDoc("q%201", "paris", 2.5),
     ]
