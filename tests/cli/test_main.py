@@ -14,7 +14,18 @@ from densephrases.errors import DensePhrasesError
 
 from .conftest import Command, Result
 
-HEAVY = ("torch", "transformers", "accelerate", "onnx", "onnxruntime", "safetensors", "numpy", "faiss")
+HEAVY = (
+    "torch",
+    "transformers",
+    "accelerate",
+    "onnx",
+    "onnxruntime",
+    "safetensors",
+    "numpy",
+    "faiss",
+    "fastapi",
+    "uvicorn",
+)
 
 
 def is_one_sentence(result: Result) -> bool:
@@ -60,7 +71,7 @@ def test_the_commands() -> None:
     assert found["generate"] == ["answers", "filter", "questions"]
     assert found["eval"] == ["confidence", "filter", "length", "open", "reader", "reading", "slots"]
     assert found.keys() == {
-        *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "demo"),
+        *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "serve", "demo"),
         *("train", "generate", "eval", "export", "import-original"),
     }
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.logging import RichHandler
 from rich.markup import escape
 
-from densephrases.cli import ask, demo, evaluate, export, extract, generate, index, train
+from densephrases.cli import ask, demo, evaluate, export, extract, generate, index, serve, train
 from densephrases.errors import DensePhrasesError
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app.command("delete")(index.delete)
 app.command("optimize")(index.optimize)
 app.command("info")(index.info)
 app.command("check")(index.check)
+app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.add_typer(train.app, name="train")
 app.add_typer(generate.app, name="generate")

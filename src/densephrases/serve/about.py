@@ -1,0 +1,69 @@
+"""What the service tells of itself: /v1/info, /healthz, /readyz, /metrics."""
+
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import PurePath
+from typing import Any
+
+from fastapi import APIRouter, Depends, Response
+
+from densephrases.index.folder import IndexInfo
+from densephrases.serve.access import TheService, require_key
+from densephrases.serve.answers import json_response
+from densephrases.serve.metrics import CONTENT_TYPE
+from densephrases.serve.openapi import problems
+from densephrases.serve.problems import Problem
+from densephrases.serve.schemas import Health, ServiceFacts
+
+router = APIRouter(tags=["service"])
+
+
+@router.get("/v1/info", response_model=ServiceFacts, responses=problems(401), dependencies=[Depends(require_key)])
+async def info(service: TheService) -> Response:
+    """What the index holds, how it was made, and what may be asked."""
+    index = service.current.index
+    return json_response(
+        {
+            "version": version("densephrases"),
+            "index": _facts(index.info()),
+            "confidence": index.encoder.config.confidence is not None,
+            "limits": asdict(service.settings.limits),
+            "changes": bool(service.settings.keys.admin),
+        }
+    )
+
+
+def _facts(info: IndexInfo) -> dict[str, Any]:
+    """Of the model its name only: where it lies on the server's disk is nobody's business."""
+    facts = asdict(info)
+    facts["settings"]["model"] = PurePath(info.settings.model).name
+    return facts
+
+
+@router.get("/healthz", response_model=Health)
+async def healthz() -> Response:
+    """Whether the process answers at all."""
+    return json_response({"status": "ok"})
+
+
+@router.get("/readyz", response_model=Health, responses=problems(503))
+async def readyz(service: TheService) -> Response:
+    """Whether questions are taken now."""
+    if service.stopping or service.is_full:
+        reason = "is stopping" if service.stopping else "has as many questions waiting as may"
+        raise Problem(503, "not_ready", f"The service {reason}.", {"Retry-After": "1"})
+    return json_response({"status": "ready"})
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    dependencies=[Depends(require_key)],
+    responses={
+        200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "Prometheus text format"},
+        **problems(401),
+    },
+)
+async def metrics(service: TheService) -> Response:
+    """Numbers for Prometheus."""
+    return Response(service.metrics.text(), headers={"Content-Type": CONTENT_TYPE})

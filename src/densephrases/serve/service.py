@@ -1,0 +1,126 @@
+"""The parts of a running service, and what its routes ask of them."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from densephrases.index.folder import IndexFolder
+from densephrases.model.bundled import load
+from densephrases.search.answers import Answer, Unit
+from densephrases.search.filters import Filter
+from densephrases.search.phrase_index import PhraseIndex
+from densephrases.search.searcher import QUESTIONS_AT_ONCE, Request
+from densephrases.serve.batching import Batcher, QueueFullError
+from densephrases.serve.current import CurrentIndex
+from densephrases.serve.metrics import Metrics
+from densephrases.serve.problems import Problem
+from densephrases.serve.settings import ServiceSettings
+
+Changed = TypeVar("Changed")
+
+_RETRY = {"Retry-After": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is asked beside the questions; equal terms are answered together."""
+
+    k: int
+    unit: Unit
+    filter: Filter
+    min_confidence: float
+    effort: float
+    exact: bool | None
+
+    @classmethod
+    def of(cls, request: Request) -> "Terms":
+        found = Filter.of(request.where, request.documents)
+        return cls(request.k, request.unit, found, request.min_confidence, request.effort, request.exact)
+
+    def search(self, index: PhraseIndex, questions: Sequence[str]) -> list[list[Answer]]:
+        return index.search(
+            questions,
+            self.k,
+            unit=self.unit,
+            where=dict(self.filter.where) or None,
+            documents=self.filter.documents,
+            min_confidence=self.min_confidence,
+            effort=self.effort,
+            exact=self.exact,
+        )
+
+
+class Service:
+    """An index, the queue before it, and its numbers."""
+
+    def __init__(self, settings: ServiceSettings, index: PhraseIndex | None = None) -> None:
+        self.settings = settings
+        self.metrics = Metrics()
+        self.current = CurrentIndex(index or open_index(settings), self._reloaded)
+        self.metrics.documents.set(len(self.current.index))
+        self._batcher = Batcher[str, list[Answer], Terms](
+            self._search, most=QUESTIONS_AT_ONCE, bound=settings.queue, observe=self._started
+        )
+        self._writing = asyncio.Lock()
+        self._watching: asyncio.Task[None] | None = None
+        self.stopping = False
+
+    def start(self) -> None:
+        self._watching = asyncio.create_task(self.current.watch(self.settings.reload_seconds))
+
+    async def stop(self) -> None:
+        self.stopping = True
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+        self._batcher.close()
+
+    @property
+    def waiting(self) -> int:
+        """Questions that nobody works on yet."""
+        return self._batcher.waiting
+
+    @property
+    def is_full(self) -> bool:
+        return self.waiting >= self.settings.queue
+
+    async def change(self, change: Callable[[PhraseIndex], Changed]) -> Changed:
+        """Let a function write to the index, beside the one that is served, then serve what it has made."""
+        async with self._writing:
+            try:
+                return await asyncio.to_thread(lambda: change(self.current.index.reopened()))
+            finally:
+                await self.current.reload()
+
+    async def answers(self, questions: Sequence[str], request: Request) -> list[list[Answer]]:
+        """Answers to each question; refused if too many wait already or if it takes too long."""
+        seconds = self.settings.deadline_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._batcher.submit(questions, Terms.of(request))
+        except QueueFullError:
+            self.metrics.refused.labels("queue_full").inc()
+            detail = f"As many questions are waiting as may ({self.settings.queue}); send the request again later."
+            raise Problem(503, "queue_full", detail, _RETRY) from None
+        except TimeoutError:
+            self.metrics.refused.labels("deadline").inc()
+            detail = f"The request was not answered within {seconds:g} seconds; send it again later."
+            raise Problem(503, "deadline", detail, _RETRY) from None
+
+    def _search(self, questions: Sequence[str], terms: Terms) -> list[list[Answer]]:
+        return terms.search(self.current.index, questions)
+
+    def _started(self, questions: int, waiting: int) -> None:
+        self.metrics.batches.observe(questions)
+        self.metrics.waiting.set(waiting)
+
+    def _reloaded(self, successfully: bool) -> None:
+        self.metrics.reloaded(successfully)
+        self.metrics.documents.set(len(self.current.index))
+
+
+def open_index(settings: ServiceSettings) -> PhraseIndex:
+    folder = IndexFolder.open(settings.index)
+    model = folder.settings.model if settings.model is None else settings.model
+    return PhraseIndex(folder, load(model, threads=settings.threads))

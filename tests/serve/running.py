@@ -1,0 +1,117 @@
+"""A service on a real socket, in a thread of the test's process, and a small client for it."""
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+
+from densephrases.model.batches import TokenBatch
+from densephrases.model.encoder import Floats
+from densephrases.search.phrase_index import PhraseIndex
+from densephrases.serve.server import bind, uvicorn_config
+from densephrases.serve.service import Service
+from densephrases.serve.settings import ServiceSettings
+from densephrases.text.documents import Document
+from tests.index.made_up import HashEncoder
+
+CITIES = [
+    Document("tower", "The tower in Paris was built by it.\r\n\r\nIt was a year 😀.", "Tower", {"lang": "en"}),
+    Document("places/london", "London is a city on the river. When was it built?", "London", {"lang": "en"}),
+    Document("paris", "Paris is in France.", "Paris", {"lang": "fr", "year": 1889}),
+]
+QUESTION = "where is the river?"
+
+
+class GatedEncoder(HashEncoder):
+    """Encodes no question while its gate is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+        self.gate.set()
+        self.reached = threading.Event()
+
+    def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
+        self.reached.set()
+        self.gate.wait()
+        return super().forward_questions(batch)
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    headers: dict[str, str]
+    body: bytes = field(repr=False)
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True)
+class Running:
+    """Where a service listens."""
+
+    service: Service
+    port: int
+    server: uvicorn.Server
+    thread: threading.Thread
+
+    def call(
+        self, method: str, path: str, content: Any = None, headers: Mapping[str, str] | None = None, **options: Any
+    ) -> Reply:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
+        try:
+            sent = content if content is None or isinstance(content, bytes | Iterator) else json.dumps(content).encode()
+            connection.request(method, path, sent, {"Content-Type": "application/json", **(headers or {})}, **options)
+            response = connection.getresponse()
+            return Reply(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
+        finally:
+            connection.close()
+
+    def ask(self, question: str = QUESTION, **terms: Any) -> Reply:
+        return self.call("POST", "/v1/answers", {"question": question, **terms})
+
+    def start_asking(self, **terms: Any) -> "Asking":
+        asking = Asking(self, terms)
+        asking.start()
+        return asking
+
+
+class Asking(threading.Thread):
+    """Asks in a thread of its own."""
+
+    def __init__(self, running: Running, terms: dict[str, Any]) -> None:
+        super().__init__()
+        self._running = running
+        self._terms = terms
+        self._replies: list[Reply] = []
+
+    def run(self) -> None:
+        self._replies.append(self._running.ask(**self._terms))
+
+    def reply(self) -> Reply:
+        self.join()
+        return self._replies[0]
+
+
+@contextmanager
+def running(index: PhraseIndex, **settings: Any) -> Iterator[Running]:
+    service = Service(ServiceSettings(index=index.folder.folder, **settings), index)
+    listening: socket.socket = bind("127.0.0.1", 0)[0]
+    server = uvicorn.Server(uvicorn_config(service))
+    thread = threading.Thread(target=server.run, args=([listening],))
+    port = listening.getsockname()[1]
+    thread.start()
+    try:
+        yield Running(service, port, server, thread)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
