@@ -37,6 +37,7 @@ class Format(StrEnum):
 
 IndexArgument = Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")]
 IndexModel = Annotated[str | None, typer.Option(help="Where the index's model is found now [default: where it was].")]
+Task = Annotated[str | None, typer.Option(help="Ask with the question side the model has for this task.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 
 
@@ -56,6 +57,7 @@ def open_domain(
     truecase: Annotated[
         bool, typer.Option(help="Give capitals to questions without any, for models that know capitals.")
     ] = True,
+    task: Task = None,
     model: IndexModel = None,
     out: Annotated[Path | None, typer.Option(help="Write each question's results to this JSON-lines file.")] = None,
     trec_run: Annotated[Path | None, typer.Option(help="Write retrieved documents to this TREC run.")] = None,
@@ -74,7 +76,7 @@ def open_domain(
     file = read_questions(data, None if form is None else form.value, regex)
     allowed = None if candidates is None else frozenset(map(normalize_answer, read_lines(candidates)))
     options = OpenOptions(k=k, unit=unit.value, truecase=truecase, effort=effort, candidates=allowed)
-    index = PhraseIndex.open(folder, model)
+    index = PhraseIndex.open(folder, model, task)
     judged = []
     with (
         open_predictions(out, trec_run, kilt, options.unit) as files,
@@ -90,6 +92,7 @@ def open_domain(
         "matching": matching if allowed is None else f"{matching}, candidates",
         "unit": options.unit,
         "k": options.k,
+        "task": task,
         "documents_in_index": len(index),
         "truecase": _truecasing(index, truecase),
         "notes": file.notes,

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from densephrases.cli.evaluate_open import AsJson, IndexArgument, IndexModel, progress_console
+from densephrases.cli.evaluate_open import AsJson, IndexArgument, IndexModel, Task, progress_console
 from densephrases.cli.lines import counted
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class By(StrEnum):
 def slots(
     folder: IndexArgument,
     data: Annotated[Path, typer.Argument(help="Facts in KILT's format, plain or compressed.")],
-    task: Annotated[str | None, typer.Option(help="Ask with the question side the model has for this task.")] = None,
+    task: Task = None,
     documents_by: Annotated[
         By, typer.Option(help="How documents of the file and of the index are compared.")
     ] = By.by_id,
