@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from densephrases.errors import ConfigError
 from densephrases.evaluate.metrics import best_over_golds, exact_match, f1
 from densephrases.evaluate.open_domain import OpenOptions, OpenScores, _judge, ask_collection
 from densephrases.evaluate.questions import OpenQuestion
@@ -120,3 +121,8 @@ def test_an_empty_index(tmp_path: Path) -> None:
     options = OpenOptions(k=5)
     scores = OpenScores.of([p.judgement for p in ask_collection(index, QUESTIONS, options)], options)
     assert (scores.answerable, scores.exact_match, scores.exact_match_of_answerable) == (0, 0.0, None)
+
+
+def test_what_cannot_be_asked_is_refused_at_once() -> None:
+    with pytest.raises(ConfigError, match="k=0"):
+        OpenOptions(k=0)

@@ -14,7 +14,9 @@ from densephrases.evaluate.patterns import PatternAnswer
 from densephrases.text.normal import normalize_answer
 from densephrases.text.words import is_inside_word
 
+_ARTICLES = frozenset({"a", "an", "the"})
 _WORDS_KNOWN = 500_000  # of a collection's different words; whose number has no bound
+
 
 Tokens = tuple[str, ...]
 
@@ -107,7 +109,7 @@ class AnswerScanner:
         cuts = _cuts(word)
         for place, start in enumerate(cuts[:-1]):
             for end in cuts[place + 1 :]:
-                tokens = tuple(normalize_answer(word[start:end]).split())
+                tokens = _tokens(word[start:end])
                 yield start, end, tokens
                 if tokens and len(tokens[0]) > self._longest:
                     break
@@ -116,7 +118,15 @@ class AnswerScanner:
 def _heads(word: str) -> Iterator[Tokens]:
     """The normal forms of what a phrase that began before may take of a word, the whole last."""
     for end in _cuts(word)[1:]:
-        yield tuple(normalize_answer(word[:end]).split())
+        yield _tokens(word[:end])
+
+
+def _tokens(piece: str) -> Tokens:
+    """Its normal form; that of a plain word, as most are, without the detour."""
+    if piece.isascii() and piece.isalnum():
+        token = piece.lower()
+        return () if token in _ARTICLES else (token,)
+    return tuple(normalize_answer(piece).split())
 
 
 def _cuts(word: str) -> list[int]:

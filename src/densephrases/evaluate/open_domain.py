@@ -11,6 +11,7 @@ from densephrases.evaluate.retrieval import Ranking, RetrievalScores, require_me
 from densephrases.index.candidates import DEFAULT_EFFORT
 from densephrases.search.answers import Answer, Unit
 from densephrases.search.phrase_index import PhraseIndex
+from densephrases.search.searcher import Request
 from densephrases.text.normal import normalize_answer
 
 CUTOFFS = (1, 5, 10, 20, 100)
@@ -36,6 +37,9 @@ class OpenOptions:
     truecase: bool = True
     effort: float = DEFAULT_EFFORT
     candidates: frozenset[str] | None = None
+
+    def __post_init__(self) -> None:
+        Request(k=self.k, unit=self.unit, effort=self.effort)  # refuses what cannot be asked before the text is read
 
     @property
     def cutoffs(self) -> list[int]:
