@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from densephrases.evaluate.metrics import best_over_golds, exact_match, f1
+from densephrases.evaluate.metrics import best_over_golds, f1
 from densephrases.evaluate.occurrences import AnswerScanner, pattern_stands_in
 from densephrases.evaluate.patterns import PatternAnswer
 from densephrases.evaluate.questions import OpenQuestion
@@ -31,18 +31,17 @@ class TextGolds:
 
     def __init__(self, answers: Sequence[str]) -> None:
         self.answers = answers
-        self._squeezed = {squeeze(answer) for answer in answers}
+        self._forms = {normalize_answer(answer) for answer in answers}
 
     def right(self, phrase: str) -> bool:
-        return bool(self.answers) and bool(best_over_golds(exact_match, phrase, self.answers))
+        return normalize_answer(phrase) in self._forms
 
     def f1(self, phrase: str) -> float:
         return best_over_golds(f1, phrase, self.answers) if self.answers else 0.0
 
     def stand_in(self, passage: str, squeezed: str) -> bool:
-        if not any(answer in squeezed for answer in self._squeezed):
-            return False
-        scanner = AnswerScanner((0, answer) for answer in self.answers)
+        likely = [form for form in self._forms if form.replace(" ", "") in squeezed]
+        scanner = AnswerScanner((0, form) for form in likely)
         scanner.scan(passage)
         return bool(scanner.found)
 
