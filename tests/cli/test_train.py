@@ -91,3 +91,61 @@ def test_missing_dev_file_is_said_before_any_training(
     result = densephrases("train", "reader", recipe, "--data", tmp_path, "--models", models, "--out", tmp_path / "run")
     assert result.code == 2
     assert "dev.json' does not exist" in result.err.replace("\n", "")
+
+
+@pytest.fixture
+def question_file(tmp_path: Path) -> Path:
+    lines = [
+        {"id": "1", "question": "who built the tower", "answers": ["Eiffel"]},
+        {"id": "2", "question": "what city is on the river Seine", "answers": ["Paris"]},
+        {"id": "3", "question": "when was it opened", "answers": ["1889|18th"], "regex": True},
+        {"id": "4", "question": "who is it", "answers": ["nobody in particular"]},
+    ]
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_queries_as_a_task_of_the_same_model(
+    densephrases: Command, index: Path, exported: Path, question_file: Path, tmp_path: Path
+) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(exported, model)
+    command = ["train", "queries", "--index", index, "--data", question_file, "--dev", question_file, "--model", model]
+    quick = ["--epochs", 3, "--learning-rate", 3e-3, "--top-k", 60, "--batch-size", 2, "--refresh-every", 1, "--cpu"]
+    trained = densephrases(*command, "--out", model, "--task", "trex", *quick, "--set", "loop.warmup=0.5")
+    assert trained.code == 0, trained.err
+    place = model / "tasks" / "trex"
+    assert f"Model saved in {place}" in trained.err.replace("\n", "")
+    assert "skipped in the first epoch" in trained.err.replace("\n", " ")
+    assert "exact match before:" in trained.err
+    recipe = json.loads((place / "recipe.json").read_text())
+    assert (recipe["loop"]["warmup"], recipe["loop"]["epochs"], recipe["top_k"]) == (0.5, 3, 60)
+
+    answers = [
+        densephrases("ask", index, "who built the tower", "--model", model, *task, "--json")
+        for task in ([], ["--task", "trex"])
+    ]
+    assert [answer.code for answer in answers] == [0, 0], answers
+    assert answers[0].out != answers[1].out
+    unknown = densephrases("ask", index, "who", "--model", model, "--task", "web")
+    assert unknown.code == 2
+    assert "no task 'web': it has 'trex'" in unknown.err.replace("\n", " ")
+
+
+def test_queries_begin_with_the_model_of_the_index(
+    densephrases: Command, index: Path, question_file: Path, tmp_path: Path
+) -> None:
+    quick = ["--epochs", 1, "--top-k", 60, "--limit", 3, "--cpu"]
+    command = ["train", "queries", "--index", index, "--data", question_file, *quick]
+    assert densephrases(*command, "--out", tmp_path / "new").code == 0
+    assert densephrases("ask", index, "who", "--model", tmp_path / "new").code == 0
+    for wrong, sentence in (
+        (["--task", "a b"], "'a b' is no name of a task"),
+        (["--set", "speed=2"], "'speed' is not one of"),
+        (["--dev", tmp_path / "nothing"], "nothing' does not exist"),
+    ):
+        result = densephrases(*command, "--out", tmp_path / "other", *wrong)
+        assert result.code == 2
+        assert sentence in result.err.replace("\n", " ")
+    assert not (tmp_path / "other" / "config.json").exists()

@@ -72,7 +72,7 @@ def test_vectors_are_those_of_the_store(index: PhraseIndex) -> None:
 
 
 def test_several_processes_find_the_same(index: PhraseIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("densephrases.train.lookup.AT_ONCE", 2)
+    monkeypatch.setattr("densephrases.train.lookup._LEAST_AT_ONCE", 1)
     _, expected = looked_up(index, 20)
     with spread_lookup(index.folder, LookupSettings(length_penalty=0.01, max_words=4), 2) as look_up:
         found = look_up(queries(index), ASKED, 20)

@@ -25,7 +25,8 @@ from densephrases.search.passages import PassageTexts
 from densephrases.search.windows import Queries
 from densephrases.train.judge import Judge, Target
 
-AT_ONCE = 32  # questions that one call looks up, or one process at a time
+AT_ONCE = 32  # questions that are looked up together
+_LEAST_AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +98,7 @@ class Lookup:
 
     def __call__(self, queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
         """The k best results of each question."""
-        found = [self._chunk(*chunk, k) for chunk in _chunks(queries, asked)]
+        found = [self._chunk(*chunk, k) for chunk in _chunks(queries, asked, AT_ONCE)]
         return Found.concatenate([*found, Found.empty(0, k)])
 
     def _chunk(self, queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
@@ -167,7 +168,9 @@ def spread_lookup(index: IndexFolder, settings: LookupSettings, processes: int) 
     with _single_threaded_children(), ProcessPoolExecutor(processes, get_context("spawn")) as pool:
 
         def look_up(queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
-            jobs = [pool.submit(_look_up, index.folder, settings, *chunk, k) for chunk in _chunks(queries, asked)]
+            size = min(max(len(asked) // (4 * processes), _LEAST_AT_ONCE), AT_ONCE)  # none waits long for the last
+            chunks = _chunks(queries, asked, size)
+            jobs = [pool.submit(_look_up, index.folder, settings, *chunk, k) for chunk in chunks]
             return Found.concatenate([*(job.result() for job in jobs), Found.empty(0, k)])
 
         yield look_up
@@ -179,10 +182,12 @@ def default_processes() -> int:
     return cores if cores > 4 else 1
 
 
-def _chunks(queries: Queries, asked: Sequence[OpenQuestion]) -> Iterator[tuple[Queries, Sequence[OpenQuestion]]]:
-    for first in range(0, len(asked), AT_ONCE):
-        rows = np.arange(first, min(first + AT_ONCE, len(asked)))
-        yield queries.take(rows), asked[first : first + AT_ONCE]
+def _chunks(
+    queries: Queries, asked: Sequence[OpenQuestion], size: int
+) -> Iterator[tuple[Queries, Sequence[OpenQuestion]]]:
+    for first in range(0, len(asked), size):
+        rows = np.arange(first, min(first + size, len(asked)))
+        yield queries.take(rows), asked[first : first + size]
 
 
 @contextmanager
