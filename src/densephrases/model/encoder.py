@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from densephrases.errors import ModelError
 from densephrases.model.batches import TokenBatch, batches_by_length, token_batch
 from densephrases.model.config import ModelConfig
-from densephrases.model.tokens import TokenizedPassage, Tokens
+from densephrases.model.tokens import Ids, TokenizedPassage, Tokens
 from densephrases.text.passages import Passage
 
 Floats = NDArray[np.float32]
@@ -97,7 +97,9 @@ class Encoder(ABC):
         return results
 
     def encode_questions(self, questions: Sequence[str]) -> QuestionVectors:
-        ids = self.tokens.questions(questions)
+        return self.encode_tokenized_questions(self.tokens.questions(questions))
+
+    def encode_tokenized_questions(self, ids: Sequence[Ids]) -> QuestionVectors:
         start_BD, end_BD = (np.zeros((len(ids), self.config.vector_size), dtype=np.float32) for _ in range(2))
         coherency_B = np.zeros(len(ids), dtype=np.float32) if self.config.split else None
         for rows in batches_by_length([len(row) for row in ids], self.tokens_per_batch):

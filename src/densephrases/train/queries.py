@@ -106,7 +106,7 @@ class QueryTask:
         self.settings, self.encoder, self.asked, self.dev = settings, encoder, asked, dev
         self.look_up, self.store = look_up, store
         self.model: QuestionSide = encoder.side
-        self.ids: list[Ids] = self.model.tokens.questions([each.text for each in asked])
+        self.ids, self.dev_ids = (self.model.tokens.questions([each.text for each in of]) for of in (asked, dev))
         self.trunk_parameters = len(self.model.trunks) * trunk_parameters(self.model.question_start)
         self.rounds_per_epoch = -(-len(self._epoch_plan(0)) // settings.refresh_every)
         self.hits = np.zeros(settings.loop.epochs, dtype=np.int64)
@@ -158,13 +158,14 @@ class QueryTask:
         if self._restored is not None and self._restored[0] == epoch:
             found = self._restored[1]
         else:
-            found = self._found([self.asked[number] for number in numbers], self.settings.top_k)
+            asked, ids = [self.asked[number] for number in numbers], [self.ids[number] for number in numbers]
+            found = self._found(asked, ids, self.settings.top_k)
             self.hits[epoch // self.rounds_per_epoch] += int(found.hit_Q.sum())
         self._restored = None
         self._rows = epoch, {number: row for row, number in enumerate(numbers)}, found
 
-    def _found(self, asked: Sequence[OpenQuestion], k: int) -> Found:
-        vectors = self.encoder.encode_questions([each.text for each in asked])
+    def _found(self, asked: Sequence[OpenQuestion], ids: Sequence[Ids], k: int) -> Found:
+        vectors = self.encoder.encode_tokenized_questions(ids)
         return self.look_up(Queries(vectors.start_BD, vectors.end_BD), asked, k)
 
     def _hits_of(self, planned: Sequence[int]) -> list[int]:
@@ -215,7 +216,7 @@ class QueryTask:
         return self.best.summary
 
     def dev_scores(self) -> DevScores:
-        return DevScores.of(self._found(self.dev, RIVALS), self.settings.target)
+        return DevScores.of(self._found(self.dev, self.dev_ids, RIVALS), self.settings.target)
 
     def save(self, folder: Path) -> None:
         """Whoever asked for the training writes the model: the best side is in place from here on."""
