@@ -1,4 +1,5 @@
 """The encoders: what they are (`config`), how text enters (`tokens`), how vectors leave (`encoder`).
 
-`network`, `checkpoint`, `export` and `original` need torch (the extra `train`); everything else does not.
+`network`, `questions`, `adapted`, `restore`, `checkpoint`, `export` and `original` need torch (the extra `train`);
+everything else does not.
 """
