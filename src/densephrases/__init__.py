@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from densephrases.errors import MissingExtraError
 
 if TYPE_CHECKING:
+    from densephrases.client.client import AsyncClient, Client
     from densephrases.model.bundled import load
     from densephrases.model.network import PhraseModel
     from densephrases.search.answers import Answer
@@ -15,11 +16,23 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ["Answer", "Document", "Passage", "PhraseIndex", "PhraseModel", "__version__", "load"]
+__all__ = [
+    "Answer",
+    "AsyncClient",
+    "Client",
+    "Document",
+    "Passage",
+    "PhraseIndex",
+    "PhraseModel",
+    "__version__",
+    "load",
+]
 
 # Imported when first asked for: `import densephrases` is instant, and only training needs torch.
 _HOMES = {
     "Answer": "densephrases.search.answers",
+    "AsyncClient": "densephrases.client.client",
+    "Client": "densephrases.client.client",
     "Document": "densephrases.text.documents",
     "Passage": "densephrases.text.passages",
     "PhraseIndex": "densephrases.search.phrase_index",

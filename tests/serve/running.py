@@ -112,6 +112,8 @@ def running(index: PhraseIndex, **settings: Any) -> Iterator[Running]:
     try:
         yield Running(service, port, server, thread)
     finally:
+        if isinstance(index.encoder, GatedEncoder):
+            index.encoder.gate.set()  # a test that failed must not wait for ever
         server.should_exit = True
         thread.join()
         listening.close()

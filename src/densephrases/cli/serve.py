@@ -17,6 +17,7 @@ def serve(
     model: Annotated[
         str | None, typer.Option(help="Where the index's model is found now [default: where it was].")
     ] = None,
+    task: Annotated[str | None, typer.Option(help="Ask with the question side the model has for this task.")] = None,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is all of this machine's.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 8080,
     workers: Annotated[int, typer.Option(help="Processes that share the port.")] = 1,
@@ -57,6 +58,7 @@ def serve(
     settings = ServiceSettings(
         index=folder,
         model=model,
+        task=task,
         limits=Limits(body_bytes=max_body, question_characters=max_question, questions=max_questions, k=max_k),
         queue=queue,
         deadline_seconds=deadline,

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from densephrases.serve import about, answers, documents
+from densephrases.serve import about, answers, documents, extraction
 from densephrases.serve.envelope import Envelope
 from densephrases.serve.openapi import with_limits
 from densephrases.serve.page import add_page
@@ -32,7 +32,7 @@ def create_app(service: Service) -> Envelope:
         lifespan=_lifespan,
     )
     app.state.service = service
-    for module in (answers, documents, about):
+    for module in (answers, extraction, documents, about):
         app.include_router(module.router)
     add_page(app)
     add_problem_handlers(app)

@@ -49,13 +49,9 @@ class Batcher(Generic[Item, Result, Key]):
         self._bound = bound
         self._observe = observe
         self._waiting: deque[_Job[Item, Result, Key]] = deque()
+        self.waiting = 0  # items that nobody works on yet
         self._busy = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="search")
-
-    @property
-    def waiting(self) -> int:
-        """Items that nobody works on yet."""
-        return sum(len(job.items) for job in self._waiting)
 
     async def submit(self, items: Sequence[Item], key: Key) -> list[Result]:
         """A result for each item. Whoever gives up waiting is left out when their turn comes."""
@@ -63,6 +59,7 @@ class Batcher(Generic[Item, Result, Key]):
             raise QueueFullError
         job = _Job[Item, Result, Key](items, key, asyncio.get_running_loop().create_future())
         self._waiting.append(job)
+        self.waiting += len(items)
         self._start()
         return await job.done
 
@@ -88,6 +85,7 @@ class Batcher(Generic[Item, Result, Key]):
             (taken if fits else left).append(job)
             room -= len(job.items) if fits else 0
         self._waiting = left
+        self.waiting = sum(len(job.items) for job in left)
         return taken
 
     def _call(self, jobs: list[_Job[Item, Result, Key]]) -> list[list[Result] | Exception]:

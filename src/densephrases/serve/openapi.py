@@ -39,6 +39,10 @@ def with_limits(schema: dict[str, Any], limits: Limits) -> dict[str, Any]:
     for name in ("question", "questions"):
         asked[name].pop("default", None)  # there is none: one of them must be given
     asked["k"]["maximum"] = limits.k
+    facts = schemas["AskedFacts"]["properties"]
+    facts["subjects"]["maxItems"] = limits.questions
+    for text in (facts["subjects"]["items"], facts["relation"], facts["template"]):
+        text["maxLength"] = limits.question_characters
     schemas["SentDocuments"]["properties"]["documents"]["maxItems"] = limits.documents
     for operation in (each for path in schema["paths"].values() for each in path.values()):
         for status, response in operation["responses"].items():

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from densephrases.search.answers import Unit
+from densephrases.search.extraction import QUESTION
 
 Value = str | int | float | bool
 
@@ -119,6 +120,36 @@ class Answers(BaseModel):
 
     results: Annotated[list[AnswersToOne], Field(description="One for each question, in their order.")]
     milliseconds: Annotated[float, Field(description="From the request's arrival to its answers.")]
+
+
+class AskedFacts(_Sent):
+    """Subjects, and what is asked of each of them."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"subjects": ["Ada Lovelace", "Alfred Nobel"], "relation": "place of birth"}]}
+    )
+
+    subjects: Annotated[list[str], Field(min_length=1, description="Names.")]
+    relation: Annotated[str, Field(min_length=1, description="Such as 'place of birth'.")]
+    template: Annotated[
+        str, Field(pattern=r"\{subject\}", description="How it is asked, with {subject} and {relation}.")
+    ] = QUESTION
+    prefer_titles: Annotated[
+        bool, Field(description="Whether documents whose title is the subject come before others.")
+    ] = True
+    min_confidence: Annotated[float, Field(ge=0, le=1, description="Leaves out objects with less.")] = 0.0
+
+
+class FoundFact(BaseModel):
+    subject: str
+    relation: str
+    object: Annotated[str | None, Field(description="Null if no answer was sure enough.")]
+    answer: Annotated[FoundAnswer | None, Field(description="Where the object stands.")]
+
+
+class Facts(BaseModel):
+    results: Annotated[list[FoundFact], Field(description="One for each subject, in their order.")]
+    milliseconds: float
 
 
 class SentDocument(_Sent):

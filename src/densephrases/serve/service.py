@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, Self, TypeVar
 
 from densephrases.index.folder import IndexFolder
 from densephrases.model.bundled import load
 from densephrases.search.answers import Answer, Unit
+from densephrases.search.extraction import Extraction, Fact, extract_facts
 from densephrases.search.filters import Filter
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.search.searcher import QUESTIONS_AT_ONCE, Request
@@ -23,7 +24,7 @@ _RETRY = {"Retry-After": "1"}
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class SearchTerms:
     """What is asked beside the questions; equal terms are answered together."""
 
     k: int
@@ -34,11 +35,11 @@ class Terms:
     exact: bool | None
 
     @classmethod
-    def of(cls, request: Request) -> "Terms":
+    def of(cls, request: Request) -> Self:
         found = Filter.of(request.where, request.documents)
         return cls(request.k, request.unit, found, request.min_confidence, request.effort, request.exact)
 
-    def search(self, index: PhraseIndex, questions: Sequence[str]) -> list[list[Answer]]:
+    def __call__(self, index: PhraseIndex, questions: Sequence[str]) -> list[list[Answer]]:
         return index.search(
             questions,
             self.k,
@@ -51,6 +52,19 @@ class Terms:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class FactTerms:
+    """What is asked of each subject."""
+
+    extraction: Extraction
+
+    def __call__(self, index: PhraseIndex, subjects: Sequence[str]) -> list[Fact]:
+        return list(extract_facts(index, subjects, self.extraction, lambda _: None))
+
+
+Terms = SearchTerms | FactTerms
+
+
 class Service:
     """An index, the queue before it, and its numbers."""
 
@@ -59,8 +73,8 @@ class Service:
         self.metrics = Metrics()
         self.current = CurrentIndex(index or open_index(settings), self._reloaded)
         self.metrics.documents.set(len(self.current.index))
-        self._batcher = Batcher[str, list[Answer], Terms](
-            self._search, most=QUESTIONS_AT_ONCE, bound=settings.queue, observe=self._started
+        self._batcher = Batcher[str, Any, Terms](
+            self._answer, most=QUESTIONS_AT_ONCE, bound=settings.queue, observe=self._started
         )
         self._writing = asyncio.Lock()
         self._watching: asyncio.Task[None] | None = None
@@ -95,10 +109,17 @@ class Service:
 
     async def answers(self, questions: Sequence[str], request: Request) -> list[list[Answer]]:
         """Answers to each question; refused if too many wait already or if it takes too long."""
+        return await self._submit(questions, SearchTerms.of(request))
+
+    async def facts(self, subjects: Sequence[str], extraction: Extraction) -> list[Fact]:
+        """A fact for each subject; refused like questions."""
+        return await self._submit(subjects, FactTerms(extraction))
+
+    async def _submit(self, items: Sequence[str], terms: Terms) -> list[Any]:
         seconds = self.settings.deadline_seconds
         try:
             async with asyncio.timeout(seconds):
-                return await self._batcher.submit(questions, Terms.of(request))
+                return await self._batcher.submit(items, terms)
         except QueueFullError:
             self.metrics.refused.labels("queue_full").inc()
             detail = f"As many questions are waiting as may ({self.settings.queue}); send the request again later."
@@ -108,8 +129,8 @@ class Service:
             detail = f"The request was not answered within {seconds:g} seconds; send it again later."
             raise Problem(503, "deadline", detail, _RETRY) from None
 
-    def _search(self, questions: Sequence[str], terms: Terms) -> list[list[Answer]]:
-        return terms.search(self.current.index, questions)
+    def _answer(self, items: Sequence[str], terms: Terms) -> list[Any]:
+        return list(terms(self.current.index, items))
 
     def _started(self, questions: int, waiting: int) -> None:
         self.metrics.batches.observe(questions)
@@ -123,4 +144,4 @@ class Service:
 def open_index(settings: ServiceSettings) -> PhraseIndex:
     folder = IndexFolder.open(settings.index)
     model = folder.settings.model if settings.model is None else settings.model
-    return PhraseIndex(folder, load(model, threads=settings.threads))
+    return PhraseIndex(folder, load(model, threads=settings.threads, task=settings.task))

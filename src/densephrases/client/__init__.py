@@ -1,0 +1,1 @@
+"""A served index, used as if it were here."""
