@@ -256,6 +256,9 @@ def test_what_cannot_be_learned_is_said(bench: Bench, tmp_path: Path, tiny_base:
         learn([])
     with pytest.raises(DataError, match="None of the 1 questions has an answer among its 30 best results"):
         learn([UNANSWERABLE])
+    empty = PhraseIndex.create(tmp_path / "empty", [], model=bench.model.encoder())
+    with pytest.raises(DataError, match="holds no text"):
+        learn_queries(empty.folder, empty.encoder, bench.side(), ASKED, [], bench.settings(), tmp_path, cpu=True)
     other = PhraseModel.from_base(tiny_base, share=True, dim=8)
     with pytest.raises(PhraseIndexError, match="was built with model"):
         learn(ASKED, other.encoder())

@@ -138,6 +138,7 @@ class AdaptedEncoder(Encoder):
         return self.base.forward_passages(batch)
 
     def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
-        with inference(self.side, self.device):
+        # In full precision, unlike passages: questions are short, and they rank what stands close together.
+        with inference(self.side, self.device), torch.autocast(self.device.type, enabled=False):
             states = self.side.question_states(*to_device(batch, self.device))
         return to_numpy(states.start_BD), to_numpy(states.end_BD), None

@@ -172,7 +172,8 @@ class QueryTask:
         """Those with something right among their results."""
         assert self._rows is not None
         _, row_of, found = self._rows
-        return [number for number in planned if found.hit_Q[row_of[number]]]
+        hit_Q = found.hit_Q
+        return [number for number in planned if hit_Q[row_of[number]]]
 
     def size(self, planned: list[int]) -> int:
         return max(len(self._hits_of(planned)), 1)
