@@ -37,6 +37,7 @@ def test_phrases(question: OpenQuestion, phrase: str, right: bool, f1: float) ->
         (PATTERN, "a King", True),
         (PATTERN, "aking", False),
         (UNKNOWN, "a King", False),
+        (OpenQuestion("1", "which letter?", ("\u03a3",)), "Paris.\u03a3", True),  # whose small form is another there
     ],
 )
 def test_passages(question: OpenQuestion, passage: str, stands: bool) -> None:

@@ -22,8 +22,11 @@ def golds_of(question: OpenQuestion, max_words: int) -> Golds:
 
 
 def squeeze(text: str) -> str:
-    """The normal form without spaces. Of every phrase of a text it is a part of the text's own."""
-    return normalize_answer(text).replace(" ", "")
+    """The normal form without spaces. Of every phrase of a text it is a part of the text's own.
+
+    A capital sigma has two small ones, by what follows it: here they are one.
+    """
+    return normalize_answer(text).replace(" ", "").replace("\u03c2", "\u03c3")
 
 
 class TextGolds:
@@ -40,7 +43,7 @@ class TextGolds:
         return best_over_golds(f1, phrase, self.answers) if self.answers else 0.0
 
     def stand_in(self, passage: str, squeezed: str) -> bool:
-        likely = [form for form in self._forms if form.replace(" ", "") in squeezed]
+        likely = [form for form in self._forms if squeeze(form) in squeezed]
         scanner = AnswerScanner((0, form) for form in likely)
         scanner.scan(passage)
         return bool(scanner.found)
