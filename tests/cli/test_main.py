@@ -67,11 +67,11 @@ def commands(group: typer.Typer) -> dict[str, list[str]]:
 def test_the_commands() -> None:
     """Whoever renames a command breaks somebody's script: do it on purpose."""
     found = commands(main.app)
-    assert found["train"] == ["phrases", "questions", "reader"]
+    assert found["train"] == ["phrases", "queries", "questions", "reader"]
     assert found["generate"] == ["answers", "filter", "questions"]
     assert found["eval"] == ["confidence", "filter", "length", "open", "reader", "reading", "slots"]
     assert found.keys() == {
-        *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "serve", "demo"),
+        *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "serve", "mcp", "demo"),
         *("train", "generate", "eval", "export", "import-original"),
     }
 
