@@ -138,3 +138,13 @@ def test_unknown_tasks_are_refused(densephrases: Command, made_index: Path, fact
     result = densephrases("eval", "slots", made_index, facts, "--task", "nosuch")
     assert is_one_sentence(result)
     assert "nosuch" in result.err
+
+
+def test_facts_without_answers_are_only_predicted(densephrases: Command, made_index: Path, tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "test.jsonl", [{"id": "1", "input": "tower [SEP] built by"}])
+    refused = densephrases("eval", "slots", made_index, path)
+    assert is_one_sentence(refused)
+    assert "--kilt FILE" in refused.err
+    result = densephrases("eval", "slots", made_index, path, "--kilt", tmp_path / "kilt.jsonl")
+    assert (result.code, result.out) == (0, "")
+    assert len(read_kilt(tmp_path / "kilt.jsonl")) == 1

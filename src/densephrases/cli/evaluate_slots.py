@@ -12,6 +12,7 @@ from rich.table import Table
 
 from densephrases.cli.evaluate_open import AsJson, IndexArgument, IndexModel, Task, progress_console
 from densephrases.cli.lines import counted
+from densephrases.errors import DataError
 
 if TYPE_CHECKING:
     from densephrases.evaluate.slots import SlotScores
@@ -59,9 +60,12 @@ def slots(
     from densephrases.text.files import refuse_missing_folder
 
     records = read_kilt(data)
+    to_judge = any(record.answers for record in records)
+    if not to_judge and kilt is None:
+        raise DataError(f"'{data}' has no answers to compare with; give --kilt FILE to write predictions.")
     refuse_missing_folder(kilt)
     index = PhraseIndex.open(folder, model, task)
-    counting = provable(index, records, documents_by.value)
+    counting = provable(index, records, documents_by.value) if to_judge else []
     with Progress(console=progress_console, transient=True) as progress:
         bar = progress.add_task("asking", total=len(records))
         filled = list(
@@ -75,6 +79,9 @@ def slots(
         )
     if kilt is not None:
         write_kilt(kilt, ((slot.record.id, slot.record.input, slot.text, slot.documents) for slot in filled))
+    if not to_judge:
+        typer.echo(f"No answers to compare with: {counted(len(filled), 'prediction')} written to {kilt}", err=True)
+        return
     scores = slot_scores(filled, counting, documents_by.value)
     about = {"task": task, "documents_in_index": len(index), "prefer_titles": prefer_titles}
     if as_json:
