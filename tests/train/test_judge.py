@@ -45,3 +45,7 @@ def test_relevant_documents_decide_where_they_are_known() -> None:
     assert not right("document", known, "Virgil", "d3")
     assert right("document", question("Aeneid"), "Virgil", "d3")
     assert right("phrase", known, "Aeneid", "d2"), "phrases are right wherever they stand"
+    assert right("fact", known, "Aeneid")
+    assert right("fact", question("Aeneid"), "Aeneid", "d2")
+    assert not right("fact", known, "Aeneid", "d2")
+    assert not right("fact", known, "Virgil")

@@ -11,7 +11,7 @@ from densephrases import Document, PhraseIndex
 from densephrases.evaluate.golds import golds_of
 from densephrases.evaluate.questions import OpenQuestion
 from densephrases.search.windows import Queries
-from densephrases.train.judge import Target
+from densephrases.train.judge import UNITS, Target
 from densephrases.train.lookup import Found, Lookup, LookupSettings, default_processes, spread_lookup
 from tests.index.made_up import HashEncoder, long_text
 
@@ -45,7 +45,7 @@ def looked_up(index: PhraseIndex, k: int, target: Target = "phrase") -> tuple[Lo
 @pytest.mark.parametrize("k", [1, 30, 1000])
 def test_finds_what_a_search_finds(index: PhraseIndex, k: int, target: Target) -> None:
     _, found = looked_up(index, k, target)
-    answers = index.search([asked.text for asked in ASKED], k, unit=target)
+    answers = index.search([asked.text for asked in ASKED], k, unit=UNITS[target])
     assert found.part_QK.shape == (len(ASKED), k)
     for row, expected in enumerate(answers):
         there = found.part_QK[row] >= 0

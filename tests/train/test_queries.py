@@ -18,6 +18,7 @@ from densephrases.model.network import PhraseModel, QuestionStates
 from densephrases.model.questions import AdaptedEncoder, QuestionSide
 from densephrases.search.windows import Queries
 from densephrases.train import loop as loop_module
+from densephrases.train.judge import UNITS
 from densephrases.train.learn import Learned, learn_queries
 from densephrases.train.lookup import Lookup, LookupSettings
 from densephrases.train.loop import LoopConfig
@@ -108,7 +109,7 @@ def test_the_loss_is_that_of_the_paper(rng: np.random.Generator, q: int, k: int,
         assert float(found_Q[row]) == pytest.approx(wanted, abs=1e-4)
 
 
-@pytest.mark.parametrize("target", ["phrase", "passage", "document"])
+@pytest.mark.parametrize("target", ["phrase", "fact", "passage", "document"])
 @pytest.mark.parametrize("fixed_shapes", [False, True])
 def test_a_batch_scores_as_search_does(bench: Bench, target: Any, fixed_shapes: bool) -> None:
     """The loss of a batch, put together from answers of the library's search alone."""
@@ -121,12 +122,12 @@ def test_a_batch_scores_as_search_does(bench: Bench, target: Any, fixed_shapes: 
     found = loss_of(task, planned)
     expected, hits = 0.0, 0
     for question in ASKED:
-        answers = bench.index.search(question.text, settings.top_k, unit=target)
+        answers = bench.index.search(question.text, settings.top_k, unit=UNITS[target])
         exps = np.exp([answer.score - answers[0].score for answer in answers])
         words = [f" {answer.passage.lower()} " for answer in answers]
         right = [
             exact_match(answer.text, question.answers[0]) == 1
-            if target == "phrase"
+            if UNITS[target] == "phrase"
             else f" {question.answers[0]} " in passage
             for answer, passage in zip(answers, words, strict=True)
         ]

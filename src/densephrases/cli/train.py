@@ -79,6 +79,7 @@ def questions(
 
 class Target(StrEnum):
     phrase = "phrase"
+    fact = "fact"
     passage = "passage"
     document = "document"
 

@@ -42,7 +42,7 @@ class FitSettings(TypedDict, total=False):
     """How questions are learned.
 
     Attributes:
-        target: What must be found: 'phrase' (default), 'passage' or 'document'.
+        target: What must be found: 'phrase' (default), or a 'passage' that holds the answer.
         epochs: Passes over the questions, 10 by default.
         learning_rate: 3e-5 by default; a small model learns faster with 1e-4.
         batch_size: Questions of a step, 12 by default.
@@ -51,7 +51,7 @@ class FitSettings(TypedDict, total=False):
         cpu: Use the CPU even where there is a GPU.
     """
 
-    target: Literal["phrase", "passage", "document"]
+    target: Literal["phrase", "passage"]
     epochs: int
     learning_rate: float
     batch_size: int

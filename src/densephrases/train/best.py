@@ -11,7 +11,12 @@ from densephrases.search.confidence import RIVALS
 from densephrases.train.judge import Target
 from densephrases.train.lookup import Found
 
-MEASURES: Mapping[Target, str] = {"phrase": "exact_match", "passage": "passage_hit", "document": "document_hit"}
+MEASURES: Mapping[Target, str] = {
+    "phrase": "exact_match",
+    "fact": "fact_match",
+    "passage": "passage_hit",
+    "document": "document_hit",
+}
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from densephrases.model.encoder import Encoder
 from densephrases.model.questions import AdaptedEncoder, QuestionSide
 from densephrases.search.confidence import Calibration
 from densephrases.search.searcher import Searcher
+from densephrases.train.judge import UNITS
 from densephrases.train.lookup import Lookup, LookupSettings, default_processes, spread_lookup
 from densephrases.train.loop import Loop, Observer
 from densephrases.train.queries import Coverage, QuerySettings, QueryTask
@@ -81,7 +82,7 @@ def _as_asked(questions: Sequence[OpenQuestion], index: IndexFolder, encoder: En
 
 def _confidence(task: QueryTask) -> dict[str, float] | None:
     """Fitted on dev, as scores mean something else now; None where nothing can be fitted."""
-    if not task.dev or task.settings.target != "phrase":
+    if not task.dev or UNITS[task.settings.target] != "phrase":
         return None
     found = task.dev_scores().found if task.best.scores is None else task.best.scores.found
     lists = [row[there] for row, there in zip(found.score_QK, found.part_QK >= 0, strict=True)]

@@ -23,7 +23,7 @@ from densephrases.search.filters import Filter
 from densephrases.search.pairs import PairSearch, Phrases
 from densephrases.search.passages import PassageTexts
 from densephrases.search.windows import Queries
-from densephrases.train.judge import Judge, Target
+from densephrases.train.judge import UNITS, Judge, Target
 
 AT_ONCE = 32  # questions that are looked up together
 _LEAST_AT_ONCE = 4
@@ -34,7 +34,7 @@ class LookupSettings:
     """How phrases are sought.
 
     Attributes:
-        target: What must be right, which is also what counts as one result: phrases, passages or documents.
+        target: What must be right, by which it is decided what counts as one result.
         effort: Given to the candidate index, as in search.
         length_penalty: The model's.
         max_words: The model's longest phrase.
@@ -117,7 +117,7 @@ class Lookup:
         return found
 
     def _search(self, texts: PassageTexts, k: int) -> PairSearch:
-        unit = self.settings.target
+        unit = UNITS[self.settings.target]
         available = {"passage": sum(p.passages for p in self.parts), "document": sum(p.documents for p in self.parts)}
         wanted = min(k, available.get(unit, k))
         return PairSearch(

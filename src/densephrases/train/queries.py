@@ -36,7 +36,8 @@ class QuerySettings:
     """How a question side is learned; the defaults are the paper's.
 
     Attributes:
-        target: What must be found: the answer itself, a passage or a document that holds it.
+        target: What must be found: the answer itself, the answer in a relevant document, or a passage or a document
+            that holds it.
         top_k: Results that are looked up for each question and compete in the loss.
         batch_size: Questions of a step; those without anything right among their results do not count.
         refresh_every: Steps between lookups. Each looks up the questions of the steps to come with the encoders as
