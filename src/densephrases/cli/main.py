@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.logging import RichHandler
 from rich.markup import escape
 
-from densephrases.cli import ask, demo, evaluate, export, extract, generate, index, serve, train
+from densephrases.cli import ask, demo, evaluate, export, extract, generate, index, mcp, serve, train
 from densephrases.errors import DensePhrasesError
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app.command("optimize")(index.optimize)
 app.command("info")(index.info)
 app.command("check")(index.check)
 app.command("serve")(serve.serve)
+app.command("mcp")(mcp.mcp)
 app.command("demo")(demo.demo)
 app.add_typer(train.app, name="train")
 app.add_typer(generate.app, name="generate")

@@ -9,6 +9,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from queue import Empty, LifoQueue
 from typing import Any
 from urllib.parse import urlsplit
+from weakref import finalize
 
 from densephrases.errors import ConfigError, ServiceError
 
@@ -39,6 +40,7 @@ class Service:
         self._timeout = timeout
         self._retries = retries
         self._idle: LifoQueue[HTTPConnection] = LifoQueue()
+        self._end = finalize(self, _close_all, self._idle)  # also of a client that nobody closes
 
     def call(self, method: str, path: str, content: Any = None) -> Any:
         """What the service answers; None if it has no such document."""
@@ -51,8 +53,7 @@ class Service:
         return self._understood(status, answer)
 
     def close(self) -> None:
-        while not self._idle.empty():
-            self._idle.get_nowait().close()
+        _close_all(self._idle)
 
     def _exchange(self, method: str, path: str, body: bytes | None) -> tuple[int, dict[str, str], bytes]:
         with self._connection() as connection:
@@ -115,6 +116,11 @@ class Service:
     def _unreachable(self, error: BaseException) -> ServiceError:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         return ServiceError(f"'{self.url}' cannot be reached: {reason}; is the service running?")
+
+
+def _close_all(connections: "LifoQueue[HTTPConnection]") -> None:
+    while not connections.empty():
+        connections.get_nowait().close()
 
 
 def _seconds(retry_after: str) -> float:

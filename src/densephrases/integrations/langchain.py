@@ -1,0 +1,48 @@
+"""A retriever for LangChain (extra `langchain`)."""
+
+from functools import cached_property
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from pydantic import SecretStr
+
+from densephrases.integrations.source import Source, facts_of
+from densephrases.search.answers import Unit
+
+
+class PhraseRetriever(BaseRetriever):
+    """Retrieves phrases, sentences, passages or documents as LangChain documents, best first.
+
+    Attributes:
+        index: Folder of an index, or the address of a service.
+        unit: What is retrieved.
+        k: How many.
+        where: Metadata keys and the value, or the values, they may have.
+        min_confidence: Leaves out what is probably wrong.
+        api_key: For a service with keys.
+    """
+
+    index: str
+    unit: Unit = "passage"
+    k: int = 10
+    where: dict[str, Any] | None = None
+    min_confidence: float = 0.0
+    api_key: SecretStr | None = None
+
+    @cached_property
+    def _source(self) -> Source:
+        return Source(self.index, None if self.api_key is None else self.api_key.get_secret_value())
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        answers = self._source.search(
+            query, self.k, unit=self.unit, where=self.where, min_confidence=self.min_confidence
+        )
+        return [
+            Document(page_content=a.text, metadata=facts_of(a), id=_id(a.document.id, a.start, a.end)) for a in answers
+        ]
+
+
+def _id(document: str, start: int, end: int) -> str:
+    return f"{document}:{start}-{end}"
