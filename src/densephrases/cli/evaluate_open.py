@@ -134,10 +134,10 @@ def _print_scores(scores: "OpenScores", about: dict[str, Any]) -> None:
         table.add_row(f"EM (at most {scores.ceiling:.2f})", *_row(scores.exact_match_at), "")
         table.add_row("passage with answer", *_row(scores.passages.hits_at), f"{scores.passages.mrr:.2f}")
     table.add_row("document", *_row(scores.documents.hits_at), f"{scores.documents.mrr:.2f}")
-    if scores.passages is None:
+    if scores.documents.recall_at is not None:
         table.add_row("recall of documents", *_row(scores.documents.recall_at), "")
     Console(highlight=False).print(table)
-    if scores.passages is None:
+    if scores.documents.ndcg_at_10 is not None:
         typer.echo(f"nDCG@10 {scores.documents.ndcg_at_10:.2f}")
 
 

@@ -98,12 +98,21 @@ class OpenScores:
             f1=percent(j.f1 for j in judged) if with_answers else None,
             exact_match_of_answerable=matches["1"] * len(judged) / possible if possible else None,
             exact_match_at=matches if with_answers else {},
-            passages=retrieval_scores([j.passages for j in judged], options.cutoffs) if with_answers else None,
-            documents=retrieval_scores([j.documents for j in judged], options.cutoffs),
+            passages=_passage_scores(judged, options) if with_answers else None,
+            documents=_document_scores(judged, options),
         )
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def _passage_scores(judged: Sequence[OpenJudgement], options: OpenOptions) -> RetrievalScores:
+    return retrieval_scores([j.passages for j in judged], options.cutoffs, complete=False)
+
+
+def _document_scores(judged: Sequence[OpenJudgement], options: OpenOptions) -> RetrievalScores:
+    known = all(j.question.documents for j in judged)
+    return retrieval_scores([j.documents for j in judged], options.cutoffs, complete=known)
 
 
 def ask_collection(

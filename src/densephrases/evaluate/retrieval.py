@@ -17,12 +17,15 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalScores:
-    """Percentages, averaged over all questions; `hits_at` of those with a relevant result among the first k."""
+    """Percentages, averaged over all questions; `hits_at` of those with a relevant result among the first k.
+
+    Recall and nDCG are None where nobody knows what is relevant beside what was found.
+    """
 
     hits_at: dict[str, float]
-    recall_at: dict[str, float]
     mrr: float
-    ndcg_at_10: float
+    recall_at: dict[str, float] | None = None
+    ndcg_at_10: float | None = None
 
 
 def require_measures() -> None:
@@ -33,7 +36,8 @@ def require_measures() -> None:
         )
 
 
-def retrieval_scores(rankings: Sequence[Ranking], cutoffs: Sequence[int]) -> RetrievalScores:
+def retrieval_scores(rankings: Sequence[Ranking], cutoffs: Sequence[int], *, complete: bool) -> RetrievalScores:
+    """Of all questions together; `complete` says that whatever is relevant is known, found or missed."""
     require_measures()
     import ir_measures
     from ir_measures import RR, R, Success, nDCG
@@ -46,9 +50,7 @@ def retrieval_scores(rankings: Sequence[Ranking], cutoffs: Sequence[int]) -> Ret
         run[str(number)] = {str(place): float(-place) for place in range(len(ranking.grades))}
     measures = [RR, nDCG @ 10, *(measure @ k for k in cutoffs for measure in (Success, R))]
     found = ir_measures.calc_aggregate(measures, judged, run)
-    return RetrievalScores(
-        {str(k): 100 * found[Success @ k] for k in cutoffs},
-        {str(k): 100 * found[R @ k] for k in cutoffs},
-        100 * found[RR],
-        100 * found[nDCG @ 10],
-    )
+    hits_at, recall_at = ({str(k): 100 * found[measure @ k] for k in cutoffs} for measure in (Success, R))
+    if not complete:
+        return RetrievalScores(hits_at, 100 * found[RR])
+    return RetrievalScores(hits_at, 100 * found[RR], recall_at, 100 * found[nDCG @ 10])
