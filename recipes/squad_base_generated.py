@@ -4,20 +4,26 @@ from pathlib import Path
 
 from densephrases.train.loop import LoopConfig
 from densephrases.train.objective import LossWeights
-from densephrases.train.phrases import PhraseRecipe
+from densephrases.train.phrases import Architecture, PhraseRecipe
 from densephrases.train.plan import BatchPlan
 
 
 def phrases(data: Path, models: Path) -> PhraseRecipe:
     return PhraseRecipe(
         base=models / "mpnet",  # sentence-transformers/all-mpnet-base-v2
-        train=(data / "squad-train.json.gz", data / "squad-generated.json.gz"),
+        train=(
+            data / "squad-train.json.gz",
+            data / "nq-passages-train.json.gz",
+            data / "squad-generated.json.gz",  # 52,991 questions about squad-train's passages
+            data / "enwiki-generated.json.gz",  # 50,978 about passages of other articles
+        ),
         dev=data / "squad-dev.json.gz",
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
         teacher=models / "reader",
+        architecture=Architecture(question_trunk="shared"),
         batches=BatchPlan(questions=256, per_passage=6),  # else a batch would hold a dozen passages only
         weights=LossWeights(tokens=2.0),
-        annotated_from=2,
-        prebatch_from=2,
-        loop=LoopConfig(epochs=4, learning_rate=5e-5, checkpoint_every=None),
+        annotated_from=5,
+        prebatch_from=5,
+        loop=LoopConfig(epochs=8, learning_rate=1e-4, checkpoint_every=None),
     )

@@ -11,14 +11,19 @@ from densephrases.train.plan import BatchPlan
 def phrases(data: Path, models: Path) -> PhraseRecipe:
     return PhraseRecipe(
         base=models / "gte",  # thenlper/gte-small
-        train=(data / "squad-train.json.gz", data / "squad-generated.json.gz"),
+        train=(
+            data / "squad-train.json.gz",
+            data / "nq-passages-train.json.gz",
+            data / "squad-generated.json.gz",  # 52,991 questions about squad-train's passages
+            data / "enwiki-generated.json.gz",  # 50,978 about passages of other articles
+        ),
         dev=data / "squad-dev.json.gz",
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
         teacher=models / "reader",
         architecture=Architecture(share=True, question_trunk="shared"),
         batches=BatchPlan(questions=256, per_passage=6),  # else a batch would hold a dozen passages only
         weights=LossWeights(tokens=2.0),
-        annotated_from=6,
-        prebatch_from=6,
+        annotated_from=7,
+        prebatch_from=7,
         loop=LoopConfig(epochs=10, learning_rate=3e-4, checkpoint_every=None),
     )

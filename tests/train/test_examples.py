@@ -28,7 +28,7 @@ from densephrases.train.examples import (
     occurrences,
     read_training_data,
     token_span,
-    without_leaks,
+    without_held_out,
 )
 
 WORDS = ["paris", "the", "city", "of", "built"]  # whole words of the tests' tokenizer: one token each
@@ -59,6 +59,7 @@ def spans_of(built: list[PassageExample]) -> list[tuple[tuple[int, int], ...]]:
 
 def counted(report: AlignmentReport) -> int:
     dropped = report.unanswerable + report.misplaced + report.across_windows + report.dropped_ambiguous
+    dropped += report.too_long
     return report.used + dropped
 
 
@@ -304,14 +305,14 @@ def test_a_passage_of_several_files_is_one_with_all_its_questions(tmp_path: Path
     assert found[2].questions[0].id == "1:q0"
 
 
-def test_generated_questions_about_held_out_passages_are_left_out() -> None:
+def test_held_out_passages_are_left_out() -> None:
     text = "one two three four five six seven eight nine"
     asked = (Question("a", "what?", ()), Question("b", "who?", (), generated=True, answer_type="PERSON"))
     report = AlignmentReport()
     passages = [QuestionedPassage(Passage(t, "x"), 0, asked) for t in (f"zero {text}", "one two three")]
-    found = without_leaks(passages, HeldOut([Passage(text, "y")]), report)
-    assert [[q.id for q in p.questions] for p in found] == [["a"], ["a", "b"]]
-    assert report == AlignmentReport(held_out=1)
+    found = without_held_out(passages, HeldOut([Passage(text, "y")]), report)
+    assert found == passages[1:]
+    assert report == AlignmentReport(held_out=2)
 
 
 def test_one_training_file_keeps_everything_but_its_ids() -> None:
@@ -345,3 +346,11 @@ def test_nothing_to_learn_from_is_said_with_the_reasons() -> None:
     with pytest.raises(DataError, match=r"no question to learn from: 3 questions, 3 unanswerable\."):
         AlignmentReport(questions=3, unanswerable=3).require_some()
     AlignmentReport(questions=1, used=1).require_some()
+
+
+def test_an_answer_longer_than_any_phrase_is_left_out_and_counted(tokenizer: Tokenizer) -> None:
+    text = " ".join(["paris"] * 22)
+    answers = [GoldAnswer(" ".join(["paris"] * count), 0) for count in (20, 21)]
+    (example,), report = build(tokens_of(tokenizer), [passage(text, *answers)])
+    assert [q.id for q in example.questions] == ["q0"]
+    assert report == AlignmentReport(questions=2, used=1, too_long=1)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from densephrases.errors import DataError
 from densephrases.evaluate.datasets import GoldAnswer, Question, QuestionedPassage, questions_of, read_squad
-from densephrases.evaluate.leakage import HeldOut
+from densephrases.evaluate.leakage import HeldOut, LeakReport
 from densephrases.evaluate.metrics import normalize_answer
 from densephrases.model.tokens import Ids, TokenizedPassage, Tokens, Window
 
@@ -50,7 +50,7 @@ class AlignmentReport:
     misplaced: int = 0  # the answer does not stand where its offset says
     across_windows: int = 0  # no window holds the whole answer
     dropped_ambiguous: int = 0
-    too_long: int = 0  # a question longer than a generator may write
+    too_long: int = 0  # a question longer than a generator may write, an answer longer than a phrase may be
     held_out: int = 0  # about a passage that is kept for tests
 
     def require_some(self) -> None:
@@ -94,22 +94,14 @@ def _merge(
             everything.append(passage)
 
 
-def without_leaks(
+def without_held_out(
     passages: Sequence[QuestionedPassage], held_out: HeldOut, report: AlignmentReport
 ) -> list[QuestionedPassage]:
-    """Without generated questions about passages that share an article or eight words in a row with the test files.
-
-    Annotated questions stay: whoever divided the annotated data decided about them.
-    """
-    result = []
-    for passage in passages:
-        is_generated = any(question.generated for question in passage.questions)
-        if is_generated and held_out.reason(passage.passage) is not None:
-            annotated = tuple(question for question in passage.questions if not question.generated)
-            report.held_out += len(passage.questions) - len(annotated)
-            passage = replace(passage, questions=annotated)
-        result.append(passage)
-    return result
+    """The passages that share neither article nor eight words in a row with the test files."""
+    leaks = LeakReport()
+    admitted = [passage for passage in passages if held_out.admits(passage.passage, leaks)]
+    report.held_out += sum(len(p.questions) for p in passages) - sum(len(p.questions) for p in admitted)
+    return admitted
 
 
 def _in_file(passage: QuestionedPassage, file: int, first_article: int) -> QuestionedPassage:
@@ -143,6 +135,9 @@ class ExampleBuilder:
         for question, question_ids in zip(passage.questions, ids, strict=False):
             answer = usable_answer(question, passage.passage.text, self.ambiguous, self.report)
             if answer is None:
+                continue
+            if len(answer.text.split()) > self.tokens.config.max_words:
+                self.report.too_long += 1
                 continue
             spans, window = self._place(answer, passage.passage.text, tokens)
             if window is not None:

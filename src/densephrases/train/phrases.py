@@ -26,7 +26,7 @@ from densephrases.train.examples import (
     ExampleBuilder,
     PassageExample,
     read_training_data,
-    without_leaks,
+    without_held_out,
 )
 from densephrases.train.loop import Loop, LoopConfig, Observer, Outcome
 from densephrases.train.losses import Direction, filter_loss
@@ -74,7 +74,7 @@ class PhraseRecipe:
         ambiguous: Match answers of uncertain place at any occurrence, at the given one, or drop them.
         freeze_embeddings: Keep the base's word embeddings, so that the encoders share one table.
         collection: Evaluate over all dev passages at once as well.
-        held_out: Test files: generated questions about their articles and passages are left out.
+        held_out: Test files: nothing of their articles and passages is learned.
         generated_share: Share of the generated questions that an epoch draws, others each time.
         annotated_from: First epoch (from 0) without generated questions; None uses them to the end.
     """
@@ -122,7 +122,7 @@ class TrainingData:
     def prepare(cls, recipe: PhraseRecipe, tokens: Tokens, cpu: bool = False) -> "TrainingData":
         builder = ExampleBuilder(tokens, recipe.ambiguous)
         held_out, dev = HeldOut.read(recipe.held_out), read_squad(recipe.dev)
-        passages = without_leaks(read_training_data(recipe.train), held_out, builder.report)
+        passages = without_held_out(read_training_data(recipe.train), held_out, builder.report)
         tokenized = tokens.passages([p.passage for p in passages])
         examples = builder.build(passages, tokenized)
         builder.report.require_some()

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from densephrases.evaluate.datasets import QuestionedPassage, read_squad
-from densephrases.evaluate.leakage import HeldOut, LeakReport
+from densephrases.evaluate.leakage import HeldOut
 from densephrases.evaluate.wording import wording_scores
 from densephrases.model.batches import batches_by_length, pad_rows
 from densephrases.model.card import write_generator_card
@@ -21,7 +21,14 @@ from densephrases.model.prompts import Prompts
 from densephrases.model.tensors import inference
 from densephrases.model.tokens import Ids
 from densephrases.train.batches import Padding, Tensors
-from densephrases.train.examples import AlignmentReport, Ambiguous, read_training_data, token_span, usable_answer
+from densephrases.train.examples import (
+    AlignmentReport,
+    Ambiguous,
+    read_training_data,
+    token_span,
+    usable_answer,
+    without_held_out,
+)
 from densephrases.train.loop import Loop, LoopConfig, Observer, Outcome
 from densephrases.train.plan import length_pools
 
@@ -224,16 +231,6 @@ def generator_examples(
             report.ambiguous += answer.ambiguous
             examples.append(GeneratorExample(prompt, question_ids, question.text, answer.text))
     return examples
-
-
-def without_held_out(
-    passages: Sequence[QuestionedPassage], held_out: HeldOut, report: AlignmentReport
-) -> list[QuestionedPassage]:
-    """The passages that share neither article nor eight words in a row with the test files."""
-    leaks = LeakReport()
-    admitted = [passage for passage in passages if held_out.admits(passage.passage, leaks)]
-    report.held_out += sum(len(p.questions) for p in passages) - sum(len(p.questions) for p in admitted)
-    return admitted
 
 
 def spread_evenly(count: int, limit: int | None) -> list[int]:
