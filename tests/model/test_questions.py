@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from densephrases.errors import ConfigError, ModelError
+from densephrases.model.bundled import load
 from densephrases.model.export import export_model
 from densephrases.model.network import PhraseModel
 from densephrases.model.questions import AdaptedEncoder, QuestionSide, with_questions
@@ -137,3 +138,11 @@ def test_word_embeddings_can_be_frozen(tiny_base: Path) -> None:
     side.freeze_word_embeddings()
     frozen = [name for name, parameter in side.named_parameters() if not parameter.requires_grad]
     assert frozen == [f"question_{end}.encoder.embeddings.word_embeddings.weight" for end in ("start", "end")]
+
+
+def test_the_bundled_model_can_be_adapted() -> None:
+    """Its weights have names, and what they compute is what its graph does; checked when they are restored."""
+    encoder = load("small")
+    side = restore_questions(encoder)
+    assert not side.config.share
+    assert side.config.vector_size == encoder.config.vector_size
