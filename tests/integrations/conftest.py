@@ -1,5 +1,6 @@
 """An index of three documents that opens by its folder alone."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,10 @@ from tests.serve.running import CITIES
 
 if TYPE_CHECKING:
     from densephrases.model.network import PhraseModel
+
+# Before the libraries are imported: tests tell nobody that they run.
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
+os.environ["LANGSMITH_TRACING"] = "false"
 
 
 @pytest.fixture(scope="session")

@@ -49,12 +49,11 @@ def serve(
     from densephrases.serve.server import bind
     from densephrases.serve.server import serve as run
     from densephrases.serve.service import open_index
-    from densephrases.serve.settings import LOOPBACK, Limits, ServiceSettings, is_loopback
+    from densephrases.serve.settings import Limits, ServiceSettings, is_loopback, own_names
 
     if workers < 1:
         raise ConfigError(f"--workers={workers} is no number of processes; expected at least 1.")
     keys = Keys.read(api_key_file, admin_key_file)
-    local_only = is_loopback(host) and not keys.reading
     settings = ServiceSettings(
         index=folder,
         model=model,
@@ -64,7 +63,7 @@ def serve(
         deadline_seconds=deadline,
         keys=keys,
         log_questions=log_questions,
-        hosts=tuple(allowed_host or (LOOPBACK if local_only else ())),
+        hosts=own_names(host, allowed_host or (), with_keys=bool(keys.reading)),
         origins=tuple(cors_origin or ()),
     )
     configure_log()

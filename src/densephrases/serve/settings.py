@@ -1,5 +1,6 @@
 """What a service may be asked, and how it behaves."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -71,3 +72,10 @@ class ServiceSettings:
 
 def is_loopback(host: str) -> bool:
     return host in LOOPBACK or host.startswith("127.")
+
+
+def own_names(host: str, allowed: Sequence[str], *, with_keys: bool) -> tuple[str, ...]:
+    """Names a service may be called by; any where it is meant for others or wants keys, unless some are listed."""
+    if not allowed and (with_keys or not is_loopback(host)):
+        return ()
+    return tuple(dict.fromkeys(name.lower() for name in (*LOOPBACK, host, *allowed)))
