@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from itertools import groupby
+from random import Random
 
 import numpy as np
 import pytest
@@ -104,3 +105,22 @@ def test_a_share_of_the_generated_questions() -> None:
     assert set(annotated) < set(half)
     assert 40 < len(half) - len(annotated) < 110
     assert drawn(0.5) == half != drawn(0.5, epoch=1)
+
+
+def test_confused_passages_meet() -> None:
+    data = [example(number, article=number, questions=2, length=8) for number in range(40)]
+    confusions = [[number ^ 1, (number + 2) % 40] for number in range(40)]
+    plan = BatchPlan(questions=8, neighbours=2)
+    planned = plan_epoch(data, plan, seed=1, epoch=0, confusions=confusions)
+    batch_of = {piece.passage: number for number, batch in enumerate(planned) for piece in batch}
+    assert sorted(batch_of) == list(range(40))
+    assert all(batch_of[number] == batch_of[number ^ 1] for number in range(40))
+
+
+@given(DATA, PLANS, st.integers(0, 3), st.randoms(use_true_random=False))
+def test_confusions_lose_no_question(data: list[PassageExample], plan: BatchPlan, epoch: int, dice: Random) -> None:
+    count = 1 + max((e.passage for e in data), default=0)
+    confusions = [dice.sample(range(count), dice.randrange(count)) for _ in range(count)]
+    planned = plan_epoch(data, replace(plan, neighbours=3), seed=1, epoch=epoch, confusions=confusions)
+    expected = Counter(q.id for e in data for q in e.questions)
+    assert Counter(i for batch in question_ids(planned) for i in batch) == expected

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import torch
 from accelerate import PartialState
+from accelerate.utils import broadcast_object_list
 from torch import Tensor, nn
 
 from densephrases.errors import ConfigError, DataError
@@ -31,6 +33,7 @@ from densephrases.train.examples import (
 from densephrases.train.loop import Loop, LoopConfig, Observer, Outcome
 from densephrases.train.losses import Direction, filter_loss
 from densephrases.train.maxima import TorchMaxima
+from densephrases.train.mining import Confusions, confused_passages
 from densephrases.train.negatives import PreBatchQueue, gather
 from densephrases.train.objective import (
     LossWeights,
@@ -41,6 +44,8 @@ from densephrases.train.objective import (
 )
 from densephrases.train.plan import BatchPlan, draw_generated, plan_epoch
 from densephrases.train.teacher import Distributions, TeacherLogits
+
+CONFUSED = 4  # times as many passages as stand together are mined: some will have been taken along by others
 
 # Shape suffixes: P passages, T tokens of a passage, Q questions, K occurrences, N candidates, D vector size.
 
@@ -77,6 +82,8 @@ class PhraseRecipe:
         held_out: Test files: nothing of their articles and passages is learned.
         generated_share: Share of the generated questions that an epoch draws, others each time.
         annotated_from: First epoch (from 0) without generated questions; None uses them to the end.
+        confused_by: Folder of a trained phrase model: `batches.neighbours` passages that it confuses stand together,
+            instead of passages of one article.
     """
 
     base: str | Path
@@ -98,10 +105,13 @@ class PhraseRecipe:
     held_out: tuple[Path, ...] = ()
     generated_share: float = 1.0
     annotated_from: int | None = None
+    confused_by: Path | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.generated_share <= 1:
             raise ConfigError(f"generated_share={self.generated_share} must be a share, from 0 to 1.")
+        if self.confused_by is not None and self.batches.neighbours < 2:
+            raise ConfigError("confused_by has no effect without neighbours: set batches.neighbours to 2 or more.")
 
     def share(self, epoch: int) -> float:
         """Of the generated questions in an epoch."""
@@ -117,6 +127,7 @@ class TrainingData:
     dev: list[QuestionedPassage]
     teacher: Distributions | None
     alignment: AlignmentReport
+    confusions: Confusions | None = None
 
     @classmethod
     def prepare(cls, recipe: PhraseRecipe, tokens: Tokens, cpu: bool = False) -> "TrainingData":
@@ -130,7 +141,8 @@ class TrainingData:
         if recipe.teacher is not None:
             logits = teacher_logits(recipe.teacher, passages, cpu)
             teacher = logits.distributions(passages, tokenized, recipe.temperature)
-        return cls(examples, dev, teacher, builder.report)
+        confusions = None if recipe.confused_by is None else mined(recipe.confused_by, recipe.batches, passages, cpu)
+        return cls(examples, dev, teacher, builder.report, confusions)
 
 
 class PhraseTask:
@@ -158,7 +170,7 @@ class PhraseTask:
             examples = draw_generated(self.data.examples, self.recipe.share(epoch), seed, epoch)
             if not examples:
                 raise DataError(f"Epoch {epoch} has no annotated question; set annotated_from and generated_share.")
-            self._plans[epoch] = plan_epoch(examples, self.recipe.batches, seed, epoch)
+            self._plans[epoch] = plan_epoch(examples, self.recipe.batches, seed, epoch, self.data.confusions)
         return self._plans[epoch]
 
     def size(self, planned: list[PassageExample]) -> int:
@@ -254,3 +266,15 @@ def teacher_logits(folder: Path, passages: Sequence[QuestionedPassage], cpu: boo
     process = PartialState(cpu=cpu)
     with process.main_process_first():
         return TeacherLogits.cached(folder, lambda: Reader.from_pretrained(folder).to(process.device), passages)
+
+
+def mined(folder: Path, plan: BatchPlan, passages: list[QuestionedPassage], cpu: bool) -> Confusions:
+    """Computed by one process: the plan of an epoch must be the same for all."""
+    process = PartialState(cpu=cpu)
+    found: list[Confusions | None] = [None]
+    if process.is_main_process:
+        model = PhraseModel.from_pretrained(folder).to(process.device)
+        search = partial(TorchMaxima, device=process.device)
+        found = [confused_passages(model.encoder(), model.config, passages, CONFUSED * plan.neighbours, search)]
+    (confusions,) = broadcast_object_list(found)
+    return cast(Confusions, confusions)

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TypeVar
 
 import numpy as np
 
 from densephrases.train.examples import PassageExample
+from densephrases.train.mining import Confusions
 
 POOL_BATCHES = 32  # passages are sorted by length within pools of so many batches
 
@@ -22,7 +23,8 @@ class BatchPlan:
         questions: Questions in a batch, the paper's B.
         per_passage: At most so many questions of a passage meet in one batch (None: all of them); 1 encodes
             a passage anew for every question, as the original does.
-        neighbours: So many passages of one article stand together, as harder negatives for each other.
+        neighbours: So many passages of one article, or so many that a model confuses, stand together as harder
+            negatives for each other.
     """
 
     questions: int = 84
@@ -31,12 +33,12 @@ class BatchPlan:
 
 
 def plan_epoch(
-    examples: Sequence[PassageExample], plan: BatchPlan, seed: int, epoch: int
+    examples: Sequence[PassageExample], plan: BatchPlan, seed: int, epoch: int, confusions: Confusions | None = None
 ) -> list[list[PassageExample]]:
     """The batches of an epoch: every question once, in an order that depends on seed and epoch only."""
     rng = np.random.default_rng((seed, epoch))
     pieces = [piece for example in examples for piece in _split_questions(example, plan.per_passage, rng)]
-    units = _units(pieces, plan.neighbours, rng)
+    units = _units(pieces, plan.neighbours, rng, confusions)
     return length_pools(
         units,
         size=lambda unit: sum(len(p.questions) for p in unit),
@@ -67,14 +69,35 @@ def _split_questions(example: PassageExample, limit: int | None, rng: np.random.
     return [replace(example, questions=tuple(example.questions[i] for i in piece)) for piece in pieces]
 
 
-def _units(pieces: list[PassageExample], neighbours: int, rng: np.random.Generator) -> list[list[PassageExample]]:
+def _units(
+    pieces: list[PassageExample], neighbours: int, rng: np.random.Generator, confusions: Confusions | None
+) -> list[list[PassageExample]]:
     if neighbours == 1:
         return [[piece] for piece in pieces]
+    if confusions is not None:
+        return _confused(pieces, neighbours, rng, confusions)
     units = []
     for _, group in groupby(pieces, key=lambda piece: piece.article):
         article = list(group)
         order = rng.permutation(len(article))
         units += [[article[i] for i in order[at : at + neighbours]] for at in range(0, len(order), neighbours)]
+    return units
+
+
+def _confused(
+    pieces: list[PassageExample], neighbours: int, rng: np.random.Generator, confusions: Confusions
+) -> list[list[PassageExample]]:
+    """Each passage that is left, in random order, takes along the likeliest of those it is confused with."""
+    waiting: dict[int, list[PassageExample]] = {}
+    for i in rng.permutation(len(pieces)):
+        waiting.setdefault(pieces[i].passage, []).append(pieces[i])
+    units = []
+    for passage in list(waiting):
+        while waiting[passage]:
+            unit = [waiting[passage].pop()]
+            others = (other for other in confusions[passage] if waiting.get(other))
+            unit += [waiting[other].pop() for other in islice(others, neighbours - 1)]
+            units.append(unit)
     return units
 
 
