@@ -30,7 +30,13 @@ WITH_INPUT = [
     ("POST", "/v1/documents"),
     ("DELETE", "/v1/documents"),
 ]
-WITHOUT_INPUT = [("GET", "/v1/info"), ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics")]
+WITHOUT_INPUT = [
+    ("GET", "/v1/info"),
+    ("GET", "/v1/examples"),
+    ("GET", "/healthz"),
+    ("GET", "/readyz"),
+    ("GET", "/metrics"),
+]
 
 
 @pytest.fixture(scope="module")

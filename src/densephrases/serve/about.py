@@ -1,4 +1,4 @@
-"""What the service tells of itself: /v1/info, /healthz, /readyz, /metrics."""
+"""What the service tells of itself: /v1/info, /v1/examples, /healthz, /readyz, /metrics."""
 
 from dataclasses import asdict
 from importlib.metadata import version
@@ -13,7 +13,7 @@ from densephrases.serve.answers import json_response
 from densephrases.serve.metrics import CONTENT_TYPE
 from densephrases.serve.openapi import problems
 from densephrases.serve.problems import Problem
-from densephrases.serve.schemas import Health, ServiceFacts
+from densephrases.serve.schemas import Examples, Health, ServiceFacts
 
 router = APIRouter(tags=["service"])
 
@@ -27,6 +27,8 @@ async def info(service: TheService) -> Response:
             "version": version("densephrases"),
             "index": _facts(index.info()),
             "confidence": index.encoder.config.confidence is not None,
+            "task": service.settings.task,
+            "tasks": index.encoder.tasks,
             "limits": asdict(service.settings.limits),
             "changes": bool(service.settings.keys.admin),
         }
@@ -38,6 +40,12 @@ def _facts(info: IndexInfo) -> dict[str, Any]:
     facts = asdict(info)
     facts["settings"]["model"] = PurePath(info.settings.model).name
     return facts
+
+
+@router.get("/v1/examples", response_model=Examples, responses=problems(401, 503), dependencies=[Depends(require_key)])
+async def examples(service: TheService) -> Response:
+    """A few questions to begin with: those beside the index, or such as its titles suggest and its text answers."""
+    return json_response({"questions": await service.examples()})
 
 
 @router.get("/healthz", response_model=Health)

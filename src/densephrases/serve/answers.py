@@ -14,7 +14,8 @@ from densephrases.serve.access import TheService, require_key
 from densephrases.serve.logs import logged_questions
 from densephrases.serve.openapi import problems
 from densephrases.serve.problems import Problem, over_limit
-from densephrases.serve.schemas import Answers, Asked
+from densephrases.serve.schemas import Answers, Asked, AskedFacts
+from densephrases.serve.service import Service
 from densephrases.serve.settings import Limits
 
 router = APIRouter(tags=["answers"], dependencies=[Depends(require_key)])
@@ -26,7 +27,7 @@ async def answers(asked: Asked, request: Request, service: TheService) -> Respon
     questions = _questions(asked)
     _refuse_too_much(asked, questions, service.settings.limits)
     request.state.logged = logged_questions(questions, service.settings)
-    found = await service.answers(questions, _search_request(asked))
+    found = await service.answers(questions, _search_request(asked), task_of(asked, service))
     results = [{"question": q, "answers": [shown(a) for a in each]} for q, each in zip(questions, found, strict=True)]
     milliseconds = round(1000 * (time.perf_counter() - request.state.began), 3)
     return json_response({"results": results, "milliseconds": milliseconds})
@@ -56,6 +57,17 @@ def _refuse_too_much(asked: Asked, questions: Sequence[str], limits: Limits) -> 
         raise over_limit("k", f"k={asked.k}", limits.k)
     if len(asked.documents or ()) > limits.documents:
         raise over_limit("documents", f"The request names {len(asked.documents or ()):,} documents", limits.documents)
+
+
+def task_of(asked: Asked | AskedFacts, service: Service) -> str | None:
+    """Whose question side is to ask: the one that is named, null being the default one, or the service's own."""
+    if "task" not in asked.model_fields_set or asked.task == service.settings.task:
+        return service.settings.task
+    known = service.current.index.encoder.tasks
+    if asked.task is not None and asked.task not in known:
+        names = f"it has {', '.join(map(repr, known))}" if known else "it has only its default question side"
+        raise Problem(422, "invalid", f"The model has no such task: {names}.")
+    return asked.task
 
 
 def _search_request(asked: Asked) -> SearchRequest:

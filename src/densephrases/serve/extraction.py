@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from densephrases.search.extraction import Extraction
 from densephrases.serve.access import TheService, require_key
-from densephrases.serve.answers import json_response, shown
+from densephrases.serve.answers import json_response, shown, task_of
 from densephrases.serve.logs import logged_questions
 from densephrases.serve.openapi import problems
 from densephrases.serve.problems import over_limit
@@ -28,7 +28,7 @@ async def extract(asked: AskedFacts, request: Request, service: TheService) -> R
         prefer_titles=asked.prefer_titles,
         min_confidence=asked.min_confidence,
     )
-    facts = await service.facts(asked.subjects, extraction)
+    facts = await service.facts(asked.subjects, extraction, task_of(asked, service))
     results = [
         {
             "subject": fact.subject,

@@ -40,6 +40,8 @@ def with_limits(schema: dict[str, Any], limits: Limits) -> dict[str, Any]:
         asked[name].pop("default", None)  # there is none: one of them must be given
     asked["k"]["maximum"] = limits.k
     facts = schemas["AskedFacts"]["properties"]
+    for each in (asked, facts):
+        each["task"].pop("default", None)  # to leave it out is not the same as null
     facts["subjects"]["maxItems"] = limits.questions
     for text in (facts["subjects"]["items"], facts["relation"], facts["template"]):
         text["maxLength"] = limits.question_characters

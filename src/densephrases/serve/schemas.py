@@ -10,6 +10,12 @@ from densephrases.search.extraction import QUESTION
 Value = str | int | float | bool
 
 
+Task = Annotated[
+    str | None,
+    Field(description="Which question side of the model asks: null the default one, none given the service's own."),
+]
+
+
 class _Sent(BaseModel):
     """What a client sends: no unknown names, no numbers in quotation marks."""
 
@@ -48,6 +54,7 @@ class Asked(_Sent):
     exact: Annotated[
         bool | None, Field(description="Whether the answers must be the best of the whole collection, at any price.")
     ] = None
+    task: Task = None
 
 
 class Source(BaseModel):
@@ -138,6 +145,7 @@ class AskedFacts(_Sent):
         bool, Field(description="Whether documents whose title is the subject come before others.")
     ] = True
     min_confidence: Annotated[float, Field(ge=0, le=1, description="Leaves out objects with less.")] = 0.0
+    task: Task = None
 
 
 class FoundFact(BaseModel):
@@ -212,8 +220,16 @@ class ServiceFacts(BaseModel):
     version: str
     index: IndexFacts
     confidence: Annotated[bool, Field(description="Whether answers have a confidence.")]
+    task: Annotated[str | None, Field(description="Whose question side asks if none is named; null: the default one.")]
+    tasks: Annotated[list[str], Field(description="Question sides the model has beside the default one.")]
     limits: dict[str, int]
     changes: Annotated[bool, Field(description="Whether the index can be changed, by holders of an admin key.")]
+
+
+class Examples(BaseModel):
+    model_config = ConfigDict(json_schema_extra={"examples": [{"questions": ["How deep is Lake Baikal?"]}]})
+
+    questions: Annotated[list[str], Field(description="Questions this index answers; none if none were found.")]
 
 
 class Health(BaseModel):

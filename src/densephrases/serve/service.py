@@ -14,9 +14,11 @@ from densephrases.search.phrase_index import PhraseIndex
 from densephrases.search.searcher import QUESTIONS_AT_ONCE, Request
 from densephrases.serve.batching import Batcher, QueueFullError
 from densephrases.serve.current import CurrentIndex
+from densephrases.serve.examples import SHOWN, candidates, chosen, given_examples
 from densephrases.serve.metrics import Metrics
 from densephrases.serve.problems import Problem
 from densephrases.serve.settings import ServiceSettings
+from densephrases.serve.sides import Sides
 
 Changed = TypeVar("Changed")
 
@@ -33,11 +35,12 @@ class SearchTerms:
     min_confidence: float
     effort: float
     exact: bool | None
+    task: str | None
 
     @classmethod
-    def of(cls, request: Request) -> Self:
+    def of(cls, request: Request, task: str | None) -> Self:
         found = Filter.of(request.where, request.documents)
-        return cls(request.k, request.unit, found, request.min_confidence, request.effort, request.exact)
+        return cls(request.k, request.unit, found, request.min_confidence, request.effort, request.exact, task)
 
     def __call__(self, index: PhraseIndex, questions: Sequence[str]) -> list[list[Answer]]:
         return index.search(
@@ -57,6 +60,7 @@ class FactTerms:
     """What is asked of each subject."""
 
     extraction: Extraction
+    task: str | None
 
     def __call__(self, index: PhraseIndex, subjects: Sequence[str]) -> list[Fact]:
         return list(extract_facts(index, subjects, self.extraction, lambda _: None))
@@ -76,6 +80,9 @@ class Service:
         self._batcher = Batcher[str, Any, Terms](
             self._answer, most=QUESTIONS_AT_ONCE, bound=settings.queue, observe=self._started
         )
+        self._sides = Sides(settings.task)
+        self._examples: tuple[PhraseIndex, list[str]] | None = None
+        self._trying = asyncio.Lock()
         self._writing = asyncio.Lock()
         self._watching: asyncio.Task[None] | None = None
         self.stopping = False
@@ -107,13 +114,30 @@ class Service:
             finally:
                 await self.current.reload()
 
-    async def answers(self, questions: Sequence[str], request: Request) -> list[list[Answer]]:
+    async def answers(self, questions: Sequence[str], request: Request, task: str | None) -> list[list[Answer]]:
         """Answers to each question; refused if too many wait already or if it takes too long."""
-        return await self._submit(questions, SearchTerms.of(request))
+        return await self._submit(questions, SearchTerms.of(request, task))
 
-    async def facts(self, subjects: Sequence[str], extraction: Extraction) -> list[Fact]:
+    async def facts(self, subjects: Sequence[str], extraction: Extraction, task: str | None) -> list[Fact]:
         """A fact for each subject; refused like questions."""
-        return await self._submit(subjects, FactTerms(extraction))
+        return await self._submit(subjects, FactTerms(extraction, task))
+
+    async def examples(self) -> list[str]:
+        """Questions the index answers: its owner's, or some that were tried once for each state of the index."""
+        index = self.current.index
+        if given := await asyncio.to_thread(given_examples, index):
+            return given[:SHOWN]
+        async with self._trying:
+            if self._examples is None or self._examples[0] is not index:
+                self._examples = index, await self._tried(index)
+            return self._examples[1]
+
+    async def _tried(self, index: PhraseIndex) -> list[str]:
+        found = await asyncio.to_thread(candidates, index)
+        if not found:
+            return []
+        answers = await self.answers([each.question for each in found], Request(k=1), self.settings.task)
+        return chosen([(each, best[0]) for each, best in zip(found, answers, strict=True) if best])
 
     async def _submit(self, items: Sequence[str], terms: Terms) -> list[Any]:
         seconds = self.settings.deadline_seconds
@@ -130,7 +154,7 @@ class Service:
             raise Problem(503, "deadline", detail, _RETRY) from None
 
     def _answer(self, items: Sequence[str], terms: Terms) -> list[Any]:
-        return list(terms(self.current.index, items))
+        return list(terms(self._sides.of(self.current.index, terms.task), items))
 
     def _started(self, questions: int, waiting: int) -> None:
         self.metrics.batches.observe(questions)
