@@ -4,18 +4,14 @@ import json
 import logging
 import re
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
-from starlette.testclient import TestClient
 
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.envelope import PAGE_POLICY
 from densephrases.serve.keys import Keys
 from densephrases.serve.logs import JsonLines
-from densephrases.serve.page import add_page
 from densephrases.serve.settings import Limits
 
 from .conftest import ADMIN, READING
@@ -134,7 +130,8 @@ def test_numbers_and_nesting_beyond_reason(served: Running) -> None:
 
 def test_unknown_addresses_and_methods(served: Running) -> None:
     assert is_problem(served.call("GET", "/v2/answers"), 404, "not_found")
-    assert is_problem(served.call("GET", "/"), 404, "not_found")
+    assert is_problem(served.call("GET", "/page/nothing.js"), 404, "not_found")
+    assert is_problem(served.call("POST", "/", {}), 405, "method_not_allowed")
     refused = served.call("PUT", "/v1/answers", {})
     assert is_problem(refused, 405, "method_not_allowed")
     assert refused.headers["allow"] == "POST"
@@ -220,7 +217,7 @@ def test_changes_need_an_admin_key(index: PhraseIndex, served: Running, keys: Ke
         assert service.call("POST", "/v1/documents", sent, bearer(ADMIN)).status == 200
 
 
-@pytest.mark.parametrize("path", ["/v1/info", "/v1/documents/paris", "/metrics"])
+@pytest.mark.parametrize("path", ["/v1/info", "/v1/examples", "/v1/documents/paris", "/metrics"])
 def test_reading_needs_a_key_where_there_are_keys(index: PhraseIndex, keys: Keys, path: str) -> None:
     with running(index, keys=keys) as service:
         refused = service.call("GET", path)
@@ -399,12 +396,24 @@ def test_openapi(index: PhraseIndex) -> None:
         assert path not in schema["paths"]
 
 
-def test_a_page(tmp_path: Path) -> None:
-    app = FastAPI()
-    add_page(app, tmp_path)
-    assert not any(getattr(route, "name", "") == "page" for route in app.routes)
-    (tmp_path / "index.html").write_text("<p>hello</p>")
-    add_page(app, tmp_path)
-    reply = TestClient(app).get("/")
-    assert (reply.text, reply.headers["content-security-policy"]) == ("<p>hello</p>", PAGE_POLICY)
+def test_the_page(served: Running) -> None:
+    """All it needs is here, nothing in it is inline, and it is asked for again only when it has changed."""
+    page = served.call("GET", "/")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert page.headers["content-security-policy"] == PAGE_POLICY
     assert "unsafe" not in PAGE_POLICY
+    text = page.body.decode()
+    assert not re.search(r"<style|style=|<script>|\son\w+=|https?:", text)
+    for path, kind in re.findall(r'(?:href|src)="(page/[^"]+\.(\w+))"', text):
+        part = served.call("GET", f"/{path}")
+        assert part.status == 200
+        assert {"css": "text/css", "js": "javascript", "svg": "image/svg+xml"}[kind] in part.headers["content-type"]
+        assert part.headers["content-security-policy"] == PAGE_POLICY
+        again = served.call("GET", f"/{path}", headers={"If-None-Match": part.headers["etag"]})
+        assert again.status == 304
+
+
+def test_the_page_needs_no_key(index: PhraseIndex, keys: Keys) -> None:
+    """It holds nothing of the index, and asks for the key itself."""
+    with running(index, keys=keys) as service:
+        assert service.call("GET", "/").status == 200

@@ -1,8 +1,9 @@
-"""The page at `/`: static files, if there are any."""
+"""The page at `/`; its parts are static files below `/page`."""
 
 from pathlib import Path
 
 from fastapi import FastAPI
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
@@ -21,5 +22,11 @@ class _Page(StaticFiles):
 
 
 def add_page(app: FastAPI, folder: Path = PAGE_FOLDER) -> None:
-    if (folder / "index.html").is_file():
-        app.mount("/", _Page(directory=folder, html=True), name="page")
+    """Not mounted at `/` itself, where it would take the place of every refusal of an address or a method."""
+    page = _Page(directory=folder)
+
+    async def index(request: Request) -> Response:
+        return await page.get_response("index.html", request.scope)
+
+    app.add_route("/", index, include_in_schema=False)
+    app.mount("/page", page, name="page")

@@ -1,0 +1,103 @@
+// Answers as lists: the phrase marked in its text, its document, and how sure the model is.
+
+import { element } from "./elements.js";
+import { around, counted, ordinal, percent } from "./text.js";
+
+/** A best answer below this is probably wrong, and so is said to be. */
+export const UNSURE = 0.2;
+
+const isDoubtful = ({ confidence }) => confidence !== null && confidence < UNSURE;
+
+export const isUnsure = (answers) => answers.length > 0 && isDoubtful(answers[0]);
+
+/** Phrases that lie across a better one are other ways to cut out the same answer: one of them is enough. */
+export function differentPlaces(answers) {
+  return answers.reduce((kept, answer) => (kept.some((better) => overlap(better, answer)) ? kept : [...kept, answer]), []);
+}
+
+function overlap(one, other) {
+  const [a, b] = [one.phrase, other.phrase];
+  return one.document.id === other.document.id && a.start < b.end && b.start < a.end;
+}
+
+/**
+ * One list for each question side.
+ * sides: [{ name, answers }], the second one compared with the first.
+ * linkTo: the address at which an answer's document is shown.
+ */
+export function answerLists(sides, linkTo) {
+  if (sides.length === 1) return [answerList(sides[0].answers, linkTo)];
+  const [before, after] = sides;
+  return [
+    element("div", { class: "compared" },
+      column(before.name, before.answers, linkTo),
+      column(after.name, after.answers, linkTo, before.answers)),
+  ];
+}
+
+function column(name, answers, linkTo, before = null) {
+  const list = answers.length ? answerList(answers, linkTo, before) : element("p", { class: "quiet" }, "No answer.");
+  return element("section", { "aria-label": `Asked as ${name}` }, element("h2", {}, name), list);
+}
+
+function answerList(answers, linkTo, before = null) {
+  return element("ol", { class: "answers" },
+    ...answers.map((answer, place) => item(answer, place === 0, linkTo, before && change(answer, place, before))));
+}
+
+function item(answer, isFirst, linkTo, changed) {
+  const inWhole = answer.unit === "passage" || answer.unit === "document";
+  const [text, begin] = inWhole ? [answer.passage, answer.passage_start] : [answer.sentence, answer.sentence_start];
+  const [doubtful, first] = [isDoubtful(answer), isFirst && !isDoubtful(answer)];
+  return element("li", { class: `answer${first ? " first" : ""}${doubtful ? " doubtful" : ""}` },
+    headline(answer, first),
+    element("p", { class: inWhole ? "text whole" : "text" }, ...marked(text, answer.phrase, begin)),
+    element("p", { class: "source" },
+      answer.unit === "document" ? null : element("span", { class: "title" }, titleOf(answer.document)),
+      confidence(answer.confidence),
+      changed && element("span", { class: "change" }, changed),
+      element("a", { href: linkTo(answer), class: "show" }, "Show in document",
+        element("span", { class: "hidden" }, `: ${titleOf(answer.document)}, answer ${answer.phrase.text}`))));
+}
+
+/** The best phrase speaks for itself; documents are known by their titles. */
+function headline(answer, isFirst) {
+  if (answer.unit === "document") return element("h3", { class: "headline" }, titleOf(answer.document));
+  return isFirst && answer.unit === "phrase" ? element("p", { class: "headline" }, answer.phrase.text) : null;
+}
+
+/** A text that begins at an offset of its document, with a phrase of that document marked. */
+export function marked(text, phrase, begin) {
+  const [before, inside, after] = around(text, phrase.start - begin, phrase.end - begin);
+  return [before, element("mark", {}, inside), after];
+}
+
+export const titleOf = (source) => source.title || source.id;
+
+function confidence(share) {
+  if (share === null) return null;
+  const fill = element("span", { class: "fill" });
+  fill.style.inlineSize = percent(share);
+  return element("span", { class: "confidence" },
+    element("span", { class: "bar", "aria-hidden": "true" }, fill), `${share < 0.005 ? "under 1%" : percent(share)} sure`);
+}
+
+/** How an answer's place differs from the one it had before. */
+function change(answer, place, before) {
+  const was = before.findIndex((other) => overlap(other, answer));
+  if (was === -1) return "new";
+  return was === place ? "as before" : `was ${ordinal(was + 1)}`;
+}
+
+/** The result in a sentence, for those who listen. */
+export function summary(sides) {
+  const told = ({ name, answers }) => {
+    const whose = sides.length > 1 ? `${name}: ` : "";
+    if (!answers.length) return `${whose}No answer.`;
+    if (isUnsure(answers)) return `${whose}No confident answer; the nearest is ${answers[0].phrase.text}.`;
+    const [best] = answers;
+    const sure = best.confidence === null ? "" : `, ${percent(best.confidence)} sure`;
+    return `${whose}${counted(answers.length, "answer")}. Best: ${best.phrase.text}, from ${titleOf(best.document)}${sure}.`;
+  };
+  return sides.map(told).join(" ");
+}

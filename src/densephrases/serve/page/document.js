@@ -1,0 +1,51 @@
+// The whole document, scrolled to the phrase.
+
+import { marked, titleOf } from "./answers.js";
+import { byId } from "./elements.js";
+import { documentText } from "./service.js";
+
+const dialog = byId("document");
+const title = byId("document-title");
+const text = byId("document-text");
+
+let reading = null;
+
+/** Show a document; `onClose` is called when the reader, and not `hide`, closes it. */
+export async function show(opened) {
+  reading?.abort();
+  reading = new AbortController();
+  title.textContent = "…";
+  text.replaceChildren();
+  if (!dialog.open) dialog.showModal();
+  text.focus({ preventScroll: true });
+  try {
+    put(await documentText(opened, reading.signal));
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    title.textContent = "The document cannot be shown";
+    text.replaceChildren(error.status === 404 ? "The index has it no more." : error.detail || "The service cannot be reached.");
+  }
+}
+
+function put(found) {
+  title.textContent = titleOf(found);
+  text.replaceChildren(...(found.phrase ? marked(found.text, found.phrase, 0) : [found.text]));
+  text.scrollTop = 0;
+  text.querySelector("mark")?.scrollIntoView({ block: "center" });
+}
+
+export function hide() {
+  reading?.abort();
+  if (dialog.open) dialog.close();
+}
+
+export function onClose(close) {
+  dialog.addEventListener("cancel", (event) => {
+    event.preventDefault();
+    close();
+  });
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) close(); // beside it
+  });
+  byId("close").addEventListener("click", close);
+}

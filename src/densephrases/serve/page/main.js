@@ -1,0 +1,257 @@
+// The page: its address says what it shows, the service what it knows.
+
+import { read, written } from "./address.js";
+import { answerLists, differentPlaces, isUnsure, summary } from "./answers.js";
+import { Attempts } from "./attempts.js";
+import * as documentView from "./document.js";
+import { byId, element } from "./elements.js";
+import * as keyboard from "./keyboard.js";
+import * as notices from "./notices.js";
+import * as service from "./service.js";
+import { bytes, codePoints, counted } from "./text.js";
+
+const FEW = 5;
+const MANY = 20;
+const CUTS = 3; // times as many phrases are asked for as are shown, since some lie across others
+const SETTLED = 1500; // ms: a question that stood so long is worth a step of the back button
+const SPOKEN = 700; // ms: answers that were passed on the way to another question are not read out
+
+const question = byId("question");
+const notice = byId("notice");
+const results = byId("results");
+
+let state = read(location.hash);
+let shownQuestion = null; // what the results on the page belong to
+let facts = null; // of the service, from /v1/info
+let examples = null;
+let wanted = FEW;
+let settled = true;
+
+const attempts = new Attempts({
+  slow: (isSlow) => {
+    byId("progress").classList.toggle("active", isSlow);
+    results.classList.toggle("stale", isSlow);
+    results.setAttribute("aria-busy", isSlow);
+  },
+  verySlow: () => say(notices.stillWaiting()),
+  failed: (problem, seconds, again) => (problem.status === 401 ? askForKey() : fail(problem, seconds, again)),
+  countdown: (seconds) => {
+    const place = byId("countdown");
+    if (place) place.textContent = counted(seconds, "second");
+  },
+});
+
+// --- what is shown -------------------------------------------------------------------------------------------------
+
+/** Make the page what its address says; `load` is how fast the service is asked. */
+function show(next, load = "now") {
+  const before = state;
+  state = next;
+  if (question.value !== state.question) question.value = state.question;
+  document.title = state.question ? `${state.question} – DensePhrases` : "DensePhrases";
+  for (const radio of document.querySelectorAll("[name=unit]")) radio.checked = radio.value === state.unit;
+  chooseSides();
+  const asksTheSame = ["question", "unit", "side", "beside"].every((name) => before[name] === state[name]);
+  if (!asksTheSame) wanted = FEW;
+  if (!asksTheSame || shownQuestion === null) attempts[load](content);
+  if (state.opened) documentView.show(state.opened);
+  else documentView.hide();
+}
+
+async function content(signal) {
+  if (facts === null) know(await service.info(signal));
+  const asked = state.question.trim();
+  if (facts.index.documents === 0) return () => put([], notices.emptyIndex());
+  if (!asked) return welcome(signal);
+  const length = codePoints(state.question);
+  const most = facts.limits.question_characters;
+  if (length > most) return () => put([], notices.tooLong(length, most));
+  const sides = askedSides();
+  const terms = { k: Math.min(CUTS * wanted, facts.limits.k), unit: state.unit };
+  const found = await Promise.all(sides.map(({ side }) => service.answers(asked, { ...terms, side }, signal)));
+  return () => showAnswers(sides.map(({ name }, place) => ({ ...found[place], name, answers: few(found[place].answers) })));
+}
+
+const few = (answers) => differentPlaces(answers).slice(0, wanted);
+
+async function welcome(signal) {
+  if (examples === null) put(notices.welcome([], linkToQuestion), null);
+  examples ??= await service.examples(signal).catch((error) => {
+    if (error instanceof service.Problem && error.status !== 401) return [];
+    throw error;
+  });
+  return () => put(notices.welcome(examples, linkToQuestion), null);
+}
+
+function showAnswers(sides) {
+  const longest = Math.max(...sides.map(({ answers }) => answers.length));
+  const one = sides.length === 1 ? sides[0].answers : null;
+  const said = longest === 0 ? notices.noAnswer() : one && isUnsure(one) ? notices.unsure() : null;
+  const more = longest === wanted && wanted < MANY && element("button", { type: "button", class: "plain more", onclick: showMore }, "More answers");
+  put(longest ? [...answerLists(sides, linkToDocument), ...(more ? [more] : [])] : [], said);
+  showLatency(sides);
+  announce(summary(sides));
+  settle(SETTLED);
+}
+
+function put(content, said) {
+  shownQuestion = state.question;
+  results.replaceChildren(...content);
+  say(said);
+  byId("latency").textContent = "";
+  document.body.classList.toggle("comparing", content.some((each) => each.classList.contains("compared")));
+}
+
+function say(said) {
+  notice.hidden = !said;
+  notice.replaceChildren(...(said ?? []));
+  if (said) announce(notice.querySelector("h2, p").textContent);
+}
+
+function fail(problem, seconds, again) {
+  put([], notices.failure(problem, seconds, again));
+  shownQuestion = null;
+}
+
+function askForKey() {
+  const had = service.key.get() !== null;
+  forgetKey();
+  put([], notices.keyForm(had, (key) => {
+    service.key.set(key);
+    byId("forget").hidden = false;
+    attempts.now(content);
+    question.focus();
+  }));
+  shownQuestion = null;
+  byId("key").focus();
+}
+
+function forgetKey() {
+  service.key.forget();
+  byId("forget").hidden = true;
+  facts = examples = null;
+  byId("size").textContent = "";
+}
+
+function showMore() {
+  const place = results.querySelectorAll("li").length;
+  wanted = MANY;
+  attempts.now(async (signal) => {
+    const render = await content(signal);
+    return () => {
+      render();
+      results.querySelectorAll("li")[place]?.querySelector("a").focus();
+    };
+  });
+}
+
+function showLatency(sides) {
+  const slowest = sides.reduce((one, other) => (one.milliseconds > other.milliseconds ? one : other));
+  const milliseconds = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
+  byId("latency").textContent = `Answered in ${milliseconds(slowest.milliseconds)}`;
+  byId("latency").title = `${milliseconds(slowest.roundTrip)} with the way there and back`;
+}
+
+let speaking = 0;
+
+function announce(text) {
+  clearTimeout(speaking);
+  speaking = setTimeout(() => (byId("announcement").textContent = text), SPOKEN);
+}
+
+// --- what the service is ------------------------------------------------------------------------------------------
+
+function know(found) {
+  facts = found;
+  byId("size").textContent = `${counted(found.index.documents, "document")} · ${bytes(found.index.bytes)}`;
+  byId("size").title = `${counted(found.index.passages, "passage")}, ${counted(found.index.rows, "vector")}`;
+  byId("forget").hidden = service.key.get() === null;
+  byId("sides").hidden = found.tasks.length === 0;
+  const names = ["", ...found.tasks].map((task) => element("option", { value: task }, sideName(task)));
+  byId("side").replaceChildren(...names);
+  byId("beside").replaceChildren(element("option", { value: "none" }, "nothing else"), ...names.map((each) => each.cloneNode(true)));
+  chooseSides();
+}
+
+const sideName = (task) => task || "default";
+
+/** The side that asks: the one in the address, else the service's own. */
+const ownSide = () => state.side ?? facts?.task ?? "";
+
+function chooseSides() {
+  byId("side").value = ownSide();
+  byId("beside").value = state.beside ?? "none";
+}
+
+function askedSides() {
+  if (facts.tasks.length === 0) return [{ name: "", side: undefined }];
+  const both = state.beside === null ? [ownSide()] : [ownSide(), state.beside];
+  return both.map((side) => ({ name: sideName(side), side }));
+}
+
+// --- where the page is ---------------------------------------------------------------------------------------------
+
+const linkToQuestion = (text) => written({ ...state, question: text, opened: null });
+
+function linkToDocument({ document: { id }, phrase: { start, end } }) {
+  return written({ ...state, opened: { id, start, end } });
+}
+
+/** A new step of the back button, unless the last one was only passed through. */
+function goTo(changes, { load = "now", step = true, from = "page" } = {}) {
+  const next = { ...state, ...changes };
+  history[step ? "pushState" : "replaceState"]({ from }, "", written(next));
+  show(next, load);
+}
+
+let settling = 0;
+
+function settle(milliseconds) {
+  clearTimeout(settling);
+  settling = setTimeout(() => (settled = true), milliseconds);
+}
+
+function typed() {
+  goTo({ question: question.value }, { load: "soon", step: settled });
+  settled = false;
+  clearTimeout(settling);
+}
+
+function erase() {
+  goTo({ question: "" });
+  settled = true;
+}
+
+function closeDocument() {
+  if (history.state?.from === "answers") history.back();
+  else goTo({ opened: null }, { step: false });
+}
+
+function followed(event) {
+  const link = event.target.closest("a[href^='#']");
+  if (!link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  settled = true;
+  const next = read(link.hash);
+  goTo(next, { from: next.opened ? "answers" : "page" });
+  if (!next.opened) question.focus();
+}
+
+byId("asking").addEventListener("submit", (event) => {
+  event.preventDefault();
+  settled = true;
+  attempts.now(content);
+});
+question.addEventListener("input", typed);
+byId("units").addEventListener("change", (event) => goTo({ unit: event.target.value }));
+byId("side").addEventListener("change", (event) => goTo({ side: event.target.value }));
+byId("beside").addEventListener("change", ({ target }) => goTo({ beside: target.value === "none" ? null : target.value }));
+byId("forget").addEventListener("click", () => {
+  forgetKey();
+  attempts.now(content);
+});
+document.addEventListener("click", followed);
+addEventListener("popstate", () => show(read(location.hash)));
+documentView.onClose(closeDocument);
+keyboard.listen(erase);
+show(state);

@@ -1,0 +1,70 @@
+// What the page says when there is no list of answers to speak for itself.
+
+import { element } from "./elements.js";
+import { counted } from "./text.js";
+
+const paragraph = (...children) => element("p", {}, ...children);
+const heading = (text) => element("h2", {}, text);
+
+export function welcome(questions, linkTo) {
+  if (!questions.length) {
+    return [element("p", { class: "quiet" },
+      "Type a question. The answer is a phrase of these documents, shown where it stands.")];
+  }
+  const links = questions.map((question) => element("li", {}, element("a", { href: linkTo(question) }, question)));
+  return [element("h2", {}, "Questions these documents answer"), element("ul", { class: "examples" }, ...links)];
+}
+
+export const emptyIndex = () => [heading("There is nothing to ask yet"), paragraph("This index holds no documents.")];
+
+export const noAnswer = () => [heading("No answer"), paragraph("The documents hold nothing that could answer this.")];
+
+export const unsure = () => [
+  heading("No confident answer"),
+  paragraph("These documents probably do not say. Here is the nearest they come."),
+];
+
+export const tooLong = (length, most) => [
+  heading("This question is too long"),
+  paragraph(`It has ${counted(length, "character")}; the service takes at most ${most.toLocaleString("en")}.`),
+];
+
+export const stillWaiting = () => [paragraph("The service is taking its time…")];
+
+/** An error, and when it is tried again: in so many seconds, or when the reader wants. */
+export function failure(problem, seconds, again) {
+  const button = element("button", { type: "button", onclick: again }, "Try again now");
+  const countdown = element("span", { id: "countdown" }, counted(seconds ?? 0, "second"));
+  const next = seconds === null ? null : paragraph("Trying again in ", countdown, ".");
+  return [...explained(problem), next, problem.status === 422 ? null : button].filter((each) => each !== null);
+}
+
+function explained(problem) {
+  if (problem.isUnreachable) {
+    return [heading("The service cannot be reached"),
+      paragraph("It may have been stopped, or the connection is gone. Your question is kept.")];
+  }
+  if (problem.status === 503) return [heading("The service is busy"), paragraph("More is asked than it can answer now.")];
+  if (problem.status === 422) return [heading("The service does not take this question"), paragraph(problem.detail)];
+  const id = problem.requestId && element("p", { class: "quiet" }, `Request ${problem.requestId}`);
+  return [heading("Something went wrong"), paragraph(problem.detail), id || null].filter((each) => each !== null);
+}
+
+/** Asks for a key; one that was refused is said to be wrong. */
+export function keyForm(wasRefused, use) {
+  const input = element("input", {
+    id: "key", type: "password", autocomplete: "off", required: true, "aria-describedby": "key-note",
+  });
+  const form = element("form", { class: "key" },
+    element("label", { for: "key" }, "Key"), input, element("button", {}, "Continue"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (input.value.trim()) use(input.value.trim());
+  });
+  return [
+    heading("This service answers holders of a key"),
+    wasRefused ? element("p", { role: "alert" }, "The service does not know this key.") : null,
+    form,
+    element("p", { id: "key-note", class: "quiet" }, "It is kept until this tab is closed, and nowhere else."),
+  ].filter((each) => each !== null);
+}
