@@ -111,7 +111,7 @@ def test_a_graph_of_another_exporter_is_refused(tiny_base: Path, tmp_path: Path)
             node.name = f"node_{number}"
 
     damaged(rename_nodes, tmp_path)
-    with pytest.raises(ModelError, match=r"does not name the weights of .* train from the checkpoint"):
+    with pytest.raises(ModelError, match=r"does not name the weights of .* use the checkpoint"):
         restore_questions(OnnxEncoder.load(tmp_path, threads=1))
 
 

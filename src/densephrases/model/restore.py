@@ -1,4 +1,4 @@
-"""From an exported question graph back to a network that can be trained: int8 weights become the floats they stand for.
+"""From an exported graph back to a network that torch can compute: int8 weights become the floats they stand for.
 
 The exporter keeps the names of embeddings, biases and norms; matrices are named by the node that multiplies with
 them, which is called after its module. Whether the network is the graph's is seen by what it computes.
@@ -14,17 +14,19 @@ import onnx
 import torch
 from numpy.typing import NDArray
 from onnx import NodeProto, numpy_helper
+from torch import Tensor, nn
 
 from densephrases.errors import ModelError
-from densephrases.model.config import ModelConfig
+from densephrases.model.batches import token_batch
 from densephrases.model.export import HALF
+from densephrases.model.passages import PassageSide
 from densephrases.model.questions import QuestionSide
 from densephrases.model.runtime import OWN_QUESTION_GRAPH, OnnxEncoder
-from densephrases.model.tensors import to_numpy
-from densephrases.model.tokens import Tokens
+from densephrases.model.tensors import to_device, to_numpy
+from densephrases.text.passages import Passage
 
-# Of the start vectors of some questions, as a share of their length: fp32 graphs differ by rounding, int8 graphs also
-# by the activations they quantise as they run (0.07 for the bundled model).
+# Of the vectors of some questions or passages, as a share of their length: fp32 graphs differ by rounding, int8 graphs
+# also by the activations they quantise as they run (0.07 for the bundled model).
 LARGEST_DIFFERENCE = {"fp32": 1e-3, "fp16": 0.02, "int8": 0.25}
 _QUESTIONS = ["who built the tower in paris", "when was the city on the river founded", "what is it"]
 _NODE = re.compile(r"/(?P<scope>.+)/(?P<operation>MatMul|Add|Gather|LayerNormalization)(_\d+)?(_quant)?")
@@ -34,33 +36,48 @@ Array = NDArray[Any]
 
 
 def restore_questions(encoder: OnnxEncoder) -> QuestionSide:
-    """The network of the question graph that an encoder runs."""
+    """The network of the question graph that an encoder runs, to be trained."""
     path = encoder.question_path
-    side = _network(path, encoder.config, encoder.tokens)
-    difference = _difference(side, encoder)
-    if not difference < LARGEST_DIFFERENCE["fp16" if path.name == OWN_QUESTION_GRAPH else encoder.precision]:
-        raise ModelError(
-            f"The network made from '{path}' does not compute what the graph does (vectors differ by {difference:.2g} "
-            "of their length): it was exported by another version; train from the checkpoint it was exported from."
-        )
+    side = QuestionSide(encoder.config, encoder.tokens)
+    _load(side, side.state_of(_tensors(path)), path)
+    precision = "fp16" if path.name == OWN_QUESTION_GRAPH else encoder.precision
+    _refuse_difference(path, _difference(side, encoder), precision)
     return side
 
 
-def _network(path: Path, config: ModelConfig, tokens: Tokens) -> QuestionSide:
-    side = QuestionSide(config, tokens)
-    found = side.state_of({name: torch.from_numpy(values.copy()) for name, values in _weights(path).items()})
+def restore_passages(encoder: OnnxEncoder) -> PassageSide:
+    """The network of the passage graph that an encoder runs."""
+    path = encoder.passage_path
+    side = PassageSide(encoder.config, encoder.tokens)
+    _load(side, _tensors(path), path)
+    _refuse_difference(path, _passage_difference(side, encoder), encoder.precision)
+    return side
+
+
+def _refuse_difference(path: Path, difference: float, precision: str) -> None:
+    if not difference < LARGEST_DIFFERENCE[precision]:
+        raise ModelError(
+            f"The network made from '{path}' does not compute what the graph does (vectors differ by {difference:.2g} "
+            "of their length): it was exported by another version; use the checkpoint it was exported from."
+        )
+
+
+def _tensors(path: Path) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(values.copy()) for name, values in _weights(path).items()}
+
+
+def _load(side: nn.Module, found: dict[str, Tensor], path: Path) -> None:
     expected = side.state_dict()
     taken = {name: tensor for name, tensor in found.items() if name in expected}
     if missing := sorted(expected.keys() - taken.keys()):
         raise ModelError(
             f"'{path}' does not name the weights of {missing[0]} (and {len(missing) - 1} others): it was exported by "
-            "another version; train from the checkpoint it was exported from."
+            "another version; use the checkpoint it was exported from."
         )
     try:
         side.load_state_dict(taken)
     except RuntimeError as error:
         raise ModelError(f"'{path}' does not fit its config.json: {str(error).splitlines()[-1].strip()}") from error
-    return side
 
 
 def _weights(path: Path) -> dict[str, Array]:
@@ -114,4 +131,19 @@ def _difference(side: QuestionSide, encoder: OnnxEncoder) -> float:
                 for ids in (torch.from_numpy(row)[None] for row in side.tokens.questions(_QUESTIONS))
             ]
         )
+    return _relative(found, expected)
+
+
+def _passage_difference(side: PassageSide, encoder: OnnxEncoder) -> float:
+    tokenized = side.tokens.passages([Passage(text, "towers and cities") for text in _QUESTIONS])
+    windows = [passage.windows[0] for passage in tokenized]
+    batches = [token_batch([window.ids], [window.types], side.tokens.pad_id) for window in windows]
+    expected = [encoder.forward_passages(batch)[0].reshape(1, -1) for batch in batches]
+    side.eval()
+    with torch.inference_mode():
+        found = [side.passage_states(*to_device(batch, torch.device("cpu")))[0] for batch in batches]
+    return max(_relative(to_numpy(f).reshape(1, -1), e) for f, e in zip(found, expected, strict=True))
+
+
+def _relative(found: Array, expected: Array) -> float:
     return float((np.linalg.norm(found - expected, axis=1) / np.linalg.norm(expected, axis=1)).max())

@@ -113,13 +113,17 @@ class OnnxEncoder(Encoder):
 
     @cached_property
     def passage_session(self) -> Any:
-        return self._session(self.folder / graph_file("passage", self.precision), weights_file(self.precision))
+        return self._session(self.passage_path, weights_file(self.precision))
 
     @cached_property
     def question_session(self) -> Any:
         path = self.question_path
         is_own = path.name == OWN_QUESTION_GRAPH
         return self._session(path, OWN_QUESTION_WEIGHTS if is_own else weights_file(self.precision))
+
+    @property
+    def passage_path(self) -> Path:
+        return self.folder / graph_file("passage", self.precision)
 
     @property
     def question_path(self) -> Path:
