@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from densephrases.index.identity import PreparedDocument
-from densephrases.index.writer import PassageRows
+from densephrases.index.rows import Rows
 from densephrases.model.encoder import Encoder
 from densephrases.model.tokens import TokenizedPassage
 from densephrases.text.passages import Passage, split_passages
@@ -20,6 +20,7 @@ from densephrases.text.sentences import TextSpan
 
 CHARACTERS_PER_TOKEN = 4  # of English
 CHUNK_DOCUMENTS = 1024  # of which most are empty
+CHARACTERS_PER_DOCUMENT = 128  # so few that a chunk of this many is one of empty documents as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +79,12 @@ class Chunk:
 @dataclass(frozen=True, slots=True)
 class EncodedChunk:
     chunk: Chunk
-    rows: list[PassageRows]  # of all its passages in turn
+    rows: Rows  # of all its passages in turn
 
     @classmethod
     def of(cls, chunk: Chunk, tokenized: list[TokenizedPassage], encoder: Encoder, threshold: float | None) -> Self:
-        return cls(chunk, [PassageRows.of(passage, threshold) for passage in encoder.encode_tokenized(tokenized)])
+        encoded = encoder.encode_tokenized(tokenized)
+        return cls(chunk, Rows.of_vectors(encoded, threshold, encoder.config.vector_size))
 
 
 def chunks(documents: Iterable[PreparedDocument], characters: int) -> Iterator[Chunk]:
@@ -101,7 +103,7 @@ def chunks(documents: Iterable[PreparedDocument], characters: int) -> Iterator[C
                 chunk = Chunk([piece])
             chunk.add(piece, span)
         piece.closes = True
-        if chunk.holds(characters) or len(chunk.pieces) >= CHUNK_DOCUMENTS:
+        if chunk.holds(characters) or len(chunk.pieces) >= max(CHUNK_DOCUMENTS, characters // CHARACTERS_PER_DOCUMENT):
             yield chunk
             chunk = Chunk()
     if chunk.pieces:

@@ -1,24 +1,28 @@
 """A running build: documents become parts, small segments that are committed every so often."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.errors import DataError
-from densephrases.index.build import EncodedChunk, Piece, Progress, ProgressCallback, encode_ahead
+from densephrases.index.build import EncodedChunk, Progress, ProgressCallback, encode_ahead
+from densephrases.index.bulk import encode_in_bulk
 from densephrases.index.identity import PreparedDocument
 from densephrases.index.ledger import Ledger
 from densephrases.index.snapshot import Place
 from densephrases.index.vectors import Calibration
-from densephrases.index.writer import PassageRows, SegmentWriter
+from densephrases.index.writer import SegmentWriter
+from densephrases.model.bulk import BulkEncoder
 from densephrases.model.encoder import Encoder
 from densephrases.text.documents import Document
 
 PART_ROWS = 100_000
+BULK_PART_ROWS = 2_000_000  # a GPU makes as many in seconds
 PART_SECONDS = 180.0
+CALIBRATION_ROWS = 1 << 16
 _LOOKED_UP = 256  # documents at a time
 _LOOKED_UP_CHARACTERS = 1 << 18
 
@@ -42,7 +46,7 @@ class PartBuilder:
 
     def run(self, documents: Iterable[Document]) -> None:
         """What is encoded when something fails is committed as well."""
-        encoded = encode_ahead(self._wanted(documents), self.encoder, self.ledger.manifest.settings.filter_threshold)
+        encoded = self._encoded(documents)
         try:
             for chunk in encoded:
                 self._write(chunk)
@@ -57,6 +61,12 @@ class PartBuilder:
         finally:
             if self._writer is not None:
                 self._writer.abandon()
+
+    def _encoded(self, documents: Iterable[Document]) -> Generator[EncodedChunk]:
+        threshold = self.ledger.manifest.settings.filter_threshold
+        if isinstance(self.encoder, BulkEncoder):
+            return encode_in_bulk(self._wanted(documents), self.encoder, threshold)
+        return encode_ahead(self._wanted(documents), self.encoder, threshold)
 
     def finished(self) -> Progress:
         return replace(self._progress, seconds=time.monotonic() - self._began)
@@ -93,29 +103,20 @@ class PartBuilder:
 
     def _write(self, encoded: EncodedChunk) -> None:
         writer = self._writer = self._writer or self._new_writer(encoded)
-        rows = iter(encoded.rows)
-        for piece in encoded.chunk.pieces:
-            self._write_piece(writer, piece, rows)
+        self._at_document_end = False
+        writer.add(encoded.chunk.pieces, encoded.rows)
+        self._written += [piece.prepared.document.id for piece in encoded.chunk.pieces if piece.closes]
         self._at_document_end = encoded.chunk.closes
         self._count(encoded)
-
-    def _write_piece(self, writer: SegmentWriter, piece: Piece, rows: Iterator[PassageRows]) -> None:
-        self._at_document_end = False
-        if piece.opens:
-            writer.open_document(piece.prepared)
-        for span in piece.spans:
-            writer.add_passage(span, next(rows))
-        if piece.closes:
-            writer.close_document()
-            self._written.append(piece.prepared.document.id)
 
     def _new_writer(self, encoded: EncodedChunk) -> SegmentWriter:
         settings = self.ledger.manifest.settings
         if self.ledger.snapshot.segments:
             calibration = self.ledger.snapshot.segments[0].store.calibration
         else:
-            empty = np.zeros((0, settings.dim), dtype=np.float32)
-            calibration = Calibration.of(np.concatenate([empty, *(rows.vectors_RD for rows in encoded.rows)]))
+            vectors_RD = encoded.rows.vectors_RD
+            some_RD = vectors_RD[:: len(vectors_RD) // CALIBRATION_ROWS + 1]
+            calibration = Calibration.of(some_RD.astype(np.float32))
         return SegmentWriter(self.ledger.new_segment_folder(), settings.quantizer, calibration)
 
     def _count(self, encoded: EncodedChunk) -> None:
@@ -126,8 +127,8 @@ class PartBuilder:
             documents=before.documents + len(closed),
             replaced=before.replaced + sum(self._on_the_way[document.id] is not None for document in closed),
             passages=before.passages + encoded.chunk.passages,
-            tokens=before.tokens + sum(rows.tokens for rows in encoded.rows),
-            rows=before.rows + sum(len(rows.begins_R) for rows in encoded.rows),
+            tokens=before.tokens + encoded.rows.tokens,
+            rows=before.rows + len(encoded.rows),
             characters=before.characters + sum(len(document.text) for document in closed),
             seconds=time.monotonic() - self._began,
         )
@@ -135,7 +136,8 @@ class PartBuilder:
 
     def _is_due(self) -> bool:
         assert self._writer is not None
-        return self._writer.rows >= PART_ROWS or time.monotonic() - self._part_began > PART_SECONDS
+        rows = BULK_PART_ROWS if isinstance(self.encoder, BulkEncoder) else PART_ROWS
+        return self._writer.rows >= rows or time.monotonic() - self._part_began > PART_SECONDS
 
     def _commit(self) -> None:
         if self._writer is None:

@@ -1,15 +1,17 @@
 """Writes a segment: documents as they are encoded, or runs of documents copied from other segments."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.index.build import Piece
 from densephrases.index.disk import FileEntry, HashedFile, sync_folder
 from densephrases.index.identity import PreparedDocument
 from densephrases.index.manifest import SegmentEntry
+from densephrases.index.rows import Rows
 from densephrases.index.segment import (
     ARRAYS,
     CALIBRATION_FILE,
@@ -19,35 +21,12 @@ from densephrases.index.segment import (
     Segment,
     array_file,
 )
-from densephrases.index.vectors import Calibration, Floats, Quantizer, quantize, release_pages
-from densephrases.model.encoder import PassageVectors
-from densephrases.text.sentences import TextSpan
+from densephrases.index.vectors import Calibration, Quantizer, quantized_blocks, release_pages
 
 _EDGES = ("text_edges", "record_edges", "document_passages", "passage_rows")
+_PASSAGES = ("passage_documents", "passage_offsets", "passage_bytes", "passage_lengths")
 _IDS = ("id_hashes", "id_documents")  # sorted, so written at the end
 _COPIED_BYTES = 1 << 24
-
-
-@dataclass(frozen=True, slots=True)
-class PassageRows:
-    """The kept tokens of a passage."""
-
-    vectors_RD: Floats
-    begins_R: NDArray[np.int64]
-    lengths_R: NDArray[np.int64]
-    reach_R: NDArray[np.int64]
-    tokens: int  # before the filter
-
-    @classmethod
-    def of(cls, passage: PassageVectors, threshold: float | None) -> Self:
-        kept_R = np.flatnonzero(passage.kept(threshold))
-        offsets_R2 = passage.offsets_T2[kept_R]
-        last_R = np.searchsorted(kept_R, passage.reach_T[kept_R], side="right") - 1
-        reach_R = last_R - np.arange(len(kept_R))
-        assert (offsets_R2 <= np.iinfo(np.uint16).max).all()
-        assert (reach_R <= np.iinfo(np.uint8).max).all()
-        begins_R = offsets_R2[:, 0]
-        return cls(passage.vectors_TD[kept_R], begins_R, offsets_R2[:, 1] - begins_R, reach_R, len(passage.offsets_T2))
 
 
 class SegmentWriter:
@@ -62,37 +41,49 @@ class SegmentWriter:
         self._files = {name: HashedFile(folder / name) for name in names}
         self._hashes: list[NDArray[np.uint64]] = []  # of ids, in document order
         self.documents = self.passages = self.rows = 0
-        self._cursor = _Cursor("", 0)
+        self._cursor = _Cursor()
         for name in _EDGES:
             self._append(name, [0])
 
-    def open_document(self, prepared: PreparedDocument) -> None:
-        """Begin a document; its passages follow, in their order."""
-        self._cursor = _Cursor(prepared.document.text, self._files[TEXT_FILE].size)
-        self._files[TEXT_FILE].write(prepared.text)
-        self._files[RECORDS_FILE].write(prepared.record)
-        self._append("text_edges", [self._files[TEXT_FILE].size])
-        self._append("record_edges", [self._files[RECORDS_FILE].size])
-        self._append("digests", [prepared.digest])
-        self._hashes.append(np.array([prepared.hash], dtype=np.uint64))
-        self.documents += 1
-
-    def close_document(self) -> None:
-        self._append("document_passages", [self.passages])
-
-    def add_passage(self, span: TextSpan, rows: PassageRows) -> None:
-        self._append("passage_documents", [self.documents - 1])
-        self._append("passage_offsets", [span.start])
-        begin = self._cursor.bytes_before(span.start)
-        self._append("passage_bytes", [begin])
-        self._append("passage_lengths", [self._cursor.bytes_before(span.end) - begin])
+    def add(self, pieces: Sequence[Piece], rows: Rows) -> None:
+        """The next documents, or pieces of long ones, with the rows of all their passages in turn."""
+        first_byte = self._files[TEXT_FILE].size
+        self._open_documents([piece.prepared for piece in pieces if piece.opens])
+        self._add_passages(pieces, first_byte)
+        self._append("passage_rows", self.rows + np.cumsum(rows.rows_P))
         self._append("begins", rows.begins_R)
         self._append("lengths", rows.lengths_R)
         self._append("reach", rows.reach_R)
-        self._files[VECTORS_FILE].write(quantize(rows.vectors_RD, self.quantizer, self.calibration).view(np.uint8))
-        self.rows += len(rows.begins_R)
-        self.passages += 1
-        self._append("passage_rows", [self.rows])
+        for records in quantized_blocks(rows.vectors_RD, self.quantizer, self.calibration):
+            self._files[VECTORS_FILE].write(records.view(np.uint8))
+        self.rows += len(rows)
+
+    def _open_documents(self, opened: Sequence[PreparedDocument]) -> None:
+        for file, edges, name in ((TEXT_FILE, "text_edges", "text"), (RECORDS_FILE, "record_edges", "record")):
+            parts = [getattr(prepared, name) for prepared in opened]
+            self._append(edges, self._files[file].size + np.cumsum([len(part) for part in parts], dtype=np.int64))
+            self._files[file].write(b"".join(parts))
+        self._append("digests", np.array([prepared.digest for prepared in opened], dtype=np.uint64))
+        self._hashes.append(np.array([prepared.hash for prepared in opened], dtype=np.uint64))
+
+    def _add_passages(self, pieces: Sequence[Piece], first_byte: int) -> None:
+        passages: list[tuple[int, int, int, int]] = []  # document, offset, first byte, bytes
+        closed: list[int] = []
+        for piece in pieces:
+            if piece.opens:
+                self._cursor = _Cursor(piece.prepared, first_byte)
+                first_byte += len(piece.prepared.text)
+                self.documents += 1
+            for span in piece.spans:
+                begin, end = self._cursor.bytes_before(span.start), self._cursor.bytes_before(span.end)
+                passages.append((self.documents - 1, span.start, begin, end - begin))
+            if piece.closes:
+                closed.append(self.passages + len(passages))
+        self._append("document_passages", closed)
+        columns = np.array(passages, dtype=np.int64).reshape(-1, 4).T
+        for name, column in zip(_PASSAGES, columns, strict=True):
+            self._append(name, column)
+        self.passages += len(passages)
 
     def copy(self, segment: Segment, first: int, last: int) -> None:
         """The documents `first` to `last` (exclusive) of another segment of the same calibration."""
@@ -154,13 +145,15 @@ class SegmentWriter:
 class _Cursor:
     """Goes once through a text and says where in the file of all texts each character begins."""
 
-    def __init__(self, text: str, first_byte: int) -> None:
-        self._text = text
+    def __init__(self, prepared: PreparedDocument | None = None, first_byte: int = 0) -> None:
+        self._text = "" if prepared is None else prepared.document.text
+        self._narrow = prepared is not None and len(prepared.text) == len(self._text)  # a byte a character
         self._characters = 0
         self._bytes = first_byte
 
     def bytes_before(self, character: int) -> int:
-        self._bytes += len(self._text[self._characters : character].encode())
+        passed = slice(self._characters, character)
+        self._bytes += character - self._characters if self._narrow else len(self._text[passed].encode())
         self._characters = character
         return self._bytes
 

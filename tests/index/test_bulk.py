@@ -1,0 +1,176 @@
+"""Chunks through processes and threads: nothing is lost, doubled or out of order, and a stop leaves nothing behind."""
+
+import multiprocessing
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from densephrases.errors import PhraseIndexError
+from densephrases.index import parts
+from densephrases.index.folder import IndexFolder
+from densephrases.index.rows import Rows
+from densephrases.index.segment import VECTORS_FILE
+from densephrases.index.settings import IndexSettings
+from densephrases.index.tokenizing import joined, tokenizer_pool
+from densephrases.model.bulk import BulkEncoder, KeptVectors
+from densephrases.model.encoder import PassageVectors
+from densephrases.model.packing import PackedPassages, Packing
+from densephrases.text.documents import Document
+from densephrases.text.passages import Passage
+from tests.index.made_up import DIM, HashEncoder, collections, documents, long_text
+
+
+class BulkHashEncoder(HashEncoder, BulkEncoder):
+    """Vectors that depend on the token alone, made as late as possible."""
+
+    def __init__(self, workers: int = 0, slow: float = 0.0) -> None:
+        super().__init__()
+        self.workers = workers
+        self.slow = slow
+
+    def start(self, passages: PackedPassages, packing: Packing, threshold: float | None) -> Any:
+        return packing.ids_N[packing.places_T], passages.tokens_P, threshold
+
+    def finish(self, started: Any) -> KeptVectors:
+        time.sleep(self.slow)
+        ids_T, tokens_P, threshold = started
+        vectors_TD, filter_T2 = made(ids_T)
+        kept = []
+        for first, count in zip(np.cumsum(tokens_P) - tokens_P, tokens_P, strict=True):
+            none: Any = None
+            own = slice(first, first + count)
+            kept.append(PassageVectors(vectors_TD[own], filter_T2[own], none, none).kept(threshold))
+        kept_R = np.flatnonzero(np.concatenate([np.zeros(0, dtype=bool), *kept]))
+        return KeptVectors(kept_R, vectors_TD[kept_R].astype(np.float16))
+
+
+class PlainHashEncoder(HashEncoder):
+    """The same vectors, one padded batch after the other."""
+
+    def forward_passages(self, batch: Any) -> Any:
+        return made(batch.ids)
+
+
+def made(ids: Any) -> tuple[Any, Any]:
+    vectors = np.sin(ids[..., None] * np.linspace(0.1, 3.0, DIM)).astype(np.float16).astype(np.float32)
+    return vectors, np.stack([np.cos(ids * 0.7), np.cos(ids * 1.3)], axis=-1).astype(np.float32)
+
+
+def build(folder: Path, encoder: HashEncoder, given_documents: list[Document]) -> IndexFolder:
+    index = IndexFolder.create(folder, IndexSettings.of(encoder, "hash"))
+    index.add(given_documents, encoder)
+    return index
+
+
+def contents(index: IndexFolder) -> list[Any]:
+    found: list[Any] = []
+    for segment in index.segments:
+        arrays = [segment.array(name).tolist() for name in ("passage_offsets", "passage_rows", "begins", "lengths")]
+        found += [*arrays, segment.reach_R.tolist(), segment.blob(VECTORS_FILE).tolist()]
+        found += [segment.document(number) for number in range(segment.documents)]
+    return found
+
+
+@settings(max_examples=40)
+@given(collections())
+def test_bulk_makes_the_same_index(tmp_path_factory: pytest.TempPathFactory, given_documents: list[Document]) -> None:
+    folder = tmp_path_factory.mktemp("indexes")
+    plain = build(folder / "plain", PlainHashEncoder(), given_documents)
+    bulk = build(folder / "bulk", BulkHashEncoder(), given_documents)
+    assert contents(bulk) == contents(plain)
+    assert bulk.check() == []
+
+
+def test_processes_that_tokenise_keep_the_order(tmp_path: Path) -> None:
+    ids = [f"d{number}" for number in range(40)]
+    given_documents = documents(ids, [long_text(number, 30 * (number % 7)) for number in range(40)])
+    plain = build(tmp_path / "plain", PlainHashEncoder(), given_documents)
+    bulk = build(tmp_path / "bulk", BulkHashEncoder(workers=2, slow=0.01), given_documents)
+    assert contents(bulk) == contents(plain)
+    assert multiprocessing.active_children() == []
+
+
+class StopError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, StopError])
+@pytest.mark.parametrize("after", [0, 1, 9, 25])
+def test_a_stopped_build_goes_on_and_ends_alike(
+    tmp_path: Path, stop: type[BaseException], after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "BULK_PART_ROWS", 50)
+    given_documents = documents([f"d{n}" for n in range(30)], [long_text(n, 40) for n in range(30)])
+
+    def stopping() -> Iterator[Document]:
+        yield from given_documents[:after]
+        raise stop
+
+    encoder, before, interval = BulkHashEncoder(slow=0.002), threading.active_count(), sys.getswitchinterval()
+    index = IndexFolder.create(tmp_path / "stopped", IndexSettings.of(encoder, "hash"))
+    with pytest.raises(stop):
+        index.add(stopping(), encoder)
+    assert threading.active_count() == before
+    assert sys.getswitchinterval() == interval
+    index = IndexFolder.create(tmp_path / "stopped", IndexSettings.of(encoder, "hash"))
+    assert index.documents <= after
+    index.add(given_documents, encoder)
+    assert contents(index) == contents(build(tmp_path / "whole", encoder, given_documents))
+
+
+def test_an_error_of_the_device_ends_the_build(tmp_path: Path) -> None:
+    class Failing(BulkHashEncoder):
+        def finish(self, started: Any) -> KeptVectors:
+            raise StopError
+
+    before = threading.active_count()
+    with pytest.raises(StopError):
+        build(tmp_path / "index", Failing(), documents(["a", "b"], [long_text(0), long_text(1)]))
+    assert threading.active_count() == before
+
+
+def test_a_process_that_ended_is_explained() -> None:
+    with tokenizer_pool(HashEncoder().tokens, 1) as pool:
+        joined(pool.submit([Passage("the tower")]))
+        for child in multiprocessing.active_children():
+            child.kill()
+        with pytest.raises(PhraseIndexError, match=r'has ended.*__name__ == "__main__"'):
+            joined(pool.submit([Passage("the tower")]))
+
+
+@given(st.data())
+def test_rows_reach_as_far_as_their_tokens_do(data: st.DataObject) -> None:
+    """Against one row at a time, looked at by hand."""
+    passages = data.draw(st.lists(st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=8), max_size=5))
+    tokens = [
+        (p, t, min(t + reach, len(one) - 1), kept)
+        for p, one in enumerate(passages)
+        for t, (reach, kept) in enumerate(one)
+    ]
+    count = len(tokens)
+    none: Any = np.zeros(0, dtype=np.int64)
+    packed = PackedPassages(
+        none,
+        none,
+        none,
+        none,
+        np.arange(count, dtype=np.uint16),
+        np.ones(count, dtype=np.uint16),
+        np.array([last - t for _, t, last, _ in tokens], dtype=np.uint8),
+        np.array([len(one) for one in passages], dtype=np.int64),
+    )
+    kept_R = np.array([n for n, token in enumerate(tokens) if token[3]], dtype=np.int64)
+    rows = Rows.of_packed(packed, KeptVectors(kept_R, np.zeros((len(kept_R), 2), dtype=np.float32)))
+    assert rows.rows_P.tolist() == [sum(kept for _, kept in one) for one in passages]
+    expected = [
+        sum(q == p and t < u <= last and other for q, u, _, other in tokens) for p, t, last, kept in tokens if kept
+    ]
+    assert rows.reach_R.tolist() == expected
