@@ -43,6 +43,27 @@ class GatedEncoder(HashEncoder):
         return super().forward_questions(batch)
 
 
+class TwoSides(GatedEncoder):
+    """Its side 'upside-down' asks for the opposite."""
+
+    task: str | None = None
+    loaded = 0
+
+    @property
+    def tasks(self) -> list[str]:
+        return ["upside-down"]
+
+    def with_task(self, task: str | None) -> "TwoSides":
+        side = TwoSides()
+        side.task = task
+        self.loaded += 1
+        return side
+
+    def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
+        start, end, _ = super().forward_questions(batch)
+        return (start, end, None) if self.task is None else (-start, -end, None)
+
+
 @dataclass(frozen=True)
 class Reply:
     status: int
@@ -102,9 +123,9 @@ class Asking(threading.Thread):
 
 
 @contextmanager
-def running(index: PhraseIndex, **settings: Any) -> Iterator[Running]:
+def running(index: PhraseIndex, port: int = 0, **settings: Any) -> Iterator[Running]:
     service = Service(ServiceSettings(index=index.folder.folder, **settings), index)
-    listening: socket.socket = bind("127.0.0.1", 0)[0]
+    listening: socket.socket = bind("127.0.0.1", port)[0]
     server = uvicorn.Server(uvicorn_config(service))
     thread = threading.Thread(target=server.run, args=([listening],))
     port = listening.getsockname()[1]

@@ -6,33 +6,10 @@ from typing import Any
 
 import pytest
 
-from densephrases.model.batches import TokenBatch
-from densephrases.model.encoder import Floats
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.sides import Sides
 
-from .running import CITIES, QUESTION, GatedEncoder, Running, running
-
-
-class TwoSides(GatedEncoder):
-    """Its side 'upside-down' asks for the opposite."""
-
-    task: str | None = None
-    loaded = 0
-
-    @property
-    def tasks(self) -> list[str]:
-        return ["upside-down"]
-
-    def with_task(self, task: str | None) -> "TwoSides":
-        side = TwoSides()
-        side.task = task
-        self.loaded += 1
-        return side
-
-    def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
-        start, end, _ = super().forward_questions(batch)
-        return (start, end, None) if self.task is None else (-start, -end, None)
+from .running import CITIES, QUESTION, GatedEncoder, Running, TwoSides, running
 
 
 @pytest.fixture

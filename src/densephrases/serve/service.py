@@ -75,7 +75,7 @@ class Service:
     def __init__(self, settings: ServiceSettings, index: PhraseIndex | None = None) -> None:
         self.settings = settings
         self.metrics = Metrics()
-        self.current = CurrentIndex(index or open_index(settings), self._reloaded)
+        self.current = CurrentIndex(open_index(settings) if index is None else index, self._reloaded)
         self.metrics.documents.set(len(self.current.index))
         self._batcher = Batcher[str, Any, Terms](
             self._answer, most=QUESTIONS_AT_ONCE, bound=settings.queue, observe=self._started
