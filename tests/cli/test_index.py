@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from itertools import islice
@@ -54,6 +55,47 @@ def test_several_paths_and_settings(densephrases: Command, corpus: Path, exporte
     settings = info(densephrases, tmp_path / "index")["settings"]
     assert settings["model"] == str(exported)
     assert (settings["quantizer"], settings["candidates"], settings["filter_threshold"]) == ("int4", "ivf-sq4", -0.5)
+
+
+def test_a_gpu_where_there_is_none(
+    densephrases: Command, corpus: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    arguments = ("index", corpus, "--out", tmp_path / "index", "--model", exported, "--device", "cuda")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    result = densephrases(*arguments)
+    assert is_one_sentence(result)
+    assert "device='cuda' needs a GPU" in result.err
+    assert not (tmp_path / "index").exists()
+
+
+def test_a_gpu_without_torch(
+    densephrases: Command, corpus: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "densephrases.model.device", raising=False)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    result = densephrases("index", corpus, "--out", tmp_path / "index", "--model", exported, "--device", "cuda")
+    assert result.code == 2
+    assert "device='cuda' needs the package 'torch'" in result.err
+    assert "pip install 'densephrases[train]'" in result.err
+
+
+def test_an_index_made_by_torch_is_asked_with_the_export(
+    densephrases: Command, corpus: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The device is a CPU here: all but the kernels is as on a GPU."""
+    from densephrases.model import device
+
+    load_on_device = device.load_on_device
+    monkeypatch.setattr(device, "load_on_device", lambda folder: load_on_device(folder, "cpu"))
+    for folder, options in (("torch", ["--device", "cuda"]), ("onnx", [])):
+        result = densephrases("index", corpus, "--out", tmp_path / folder, "--model", exported, *options)
+        assert result.code == 0, result.err
+    settings = [info(densephrases, tmp_path / folder)["settings"] for folder in ("torch", "onnx")]
+    assert settings[0] == settings[1]
+    found = [densephrases("ask", tmp_path / folder, "where was it built?", "--json") for folder in ("torch", "onnx")]
+    assert [result.code for result in found] == [0, 0]
 
 
 @pytest.mark.parametrize(("option", "expected"), [([], 0.25), (["--filter-threshold", "none"], None)])

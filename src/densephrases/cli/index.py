@@ -32,6 +32,11 @@ class Candidates(StrEnum):
     ivf_sq4 = "ivf-sq4"
 
 
+class Device(StrEnum):
+    cpu = "cpu"
+    cuda = "cuda"
+
+
 Index = Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")]
 Paths = Annotated[
     list[Path],
@@ -50,7 +55,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON o
 def index(
     paths: Paths,
     out: Annotated[Path, typer.Option(help="New folder for the index, or an unfinished one to go on with.")],
-    model: Annotated[str, typer.Option(help="A bundled model's name or the folder of an exported model.")] = "small",
+    model: Annotated[
+        str,
+        typer.Option(help="A bundled model's name or the folder of an exported model; on a GPU of a checkpoint too."),
+    ] = "small",
     filter_threshold: Annotated[
         str,
         typer.Option(metavar="NUMBER|none", help="Leave out tokens with lower filter logits [default: the model's]."),
@@ -59,6 +67,7 @@ def index(
     candidates: Annotated[
         Candidates | None, typer.Option(help="Kind of candidate index [default: chosen by size].")
     ] = None,
+    device: Annotated[Device, typer.Option(help="What encodes passages: the CPU or a GPU.")] = Device.cpu,
     strict: Strict = False,
 ) -> None:
     """Index documents in a new folder. If it is stopped, even killed, the same command goes on from there."""
@@ -74,6 +83,7 @@ def index(
             quantizer=quantizer.value,
             filter_threshold=threshold,
             candidates=None if candidates is None else candidates.value,
+            device=device.value,
             progress=building.reported,
         )
     typer.echo(building.summarise(made.info()))

@@ -12,17 +12,16 @@ from densephrases.index.candidates import CandidateKind
 from densephrases.index.folder import IndexFolder, IndexInfo
 from densephrases.index.settings import IndexSettings
 from densephrases.index.vectors import Quantizer
-from densephrases.model.bundled import bundled_names, load
 from densephrases.model.encoder import Encoder
 from densephrases.search.answers import Answer, Unit
 from densephrases.search.confidence import Calibration
+from densephrases.search.encoders import Device, Model, encoder_of, name_of
 from densephrases.search.extraction import QUESTION, Extraction, Fact, extract_facts
 from densephrases.search.filters import Where
 from densephrases.search.searcher import Request, Searcher
 from densephrases.search.timings import Timings
 from densephrases.text.documents import Document
 
-Model = str | Path | Encoder
 Threshold = float | None | Literal["model"]
 
 
@@ -99,6 +98,7 @@ class PhraseIndex:
         quantizer: Quantizer = "int8",
         filter_threshold: Threshold = "model",
         candidates: CandidateKind | None = None,
+        device: Device = "cpu",
         progress: ProgressCallback | None = None,
     ) -> Self:
         """Index documents in a new folder. What was stopped on the way goes on if it is called again alike.
@@ -110,10 +110,12 @@ class PhraseIndex:
             quantizer: How vectors are stored: 'fp16', 'int8' or 'int4'.
             filter_threshold: Leaves out tokens with lower filter logits; 'model' takes the model's own, None keeps all.
             candidates: Kind of candidate index; None chooses by size.
+            device: What encodes passages: 'cpu', or 'cuda', a GPU. The latter needs the extra 'train', takes folders of
+                checkpoints too, and starts processes: call it under `if __name__ == "__main__":`.
             progress: Called with a report every few seconds, and when all is done.
         """
-        encoder = _encoder(model)
-        settings = IndexSettings.of(encoder, _name(model, encoder), quantizer).with_candidates(candidates)
+        encoder = encoder_of(model, device)
+        settings = IndexSettings.of(encoder, name_of(model, encoder), quantizer).with_candidates(candidates)
         if filter_threshold != "model":
             settings = settings.with_threshold(filter_threshold)
         index = cls(IndexFolder.create(Path(folder), settings), encoder)
@@ -129,7 +131,7 @@ class PhraseIndex:
         Questions are asked with the side that the model has for the task, or with its default one.
         """
         opened = IndexFolder.open(Path(folder))
-        return cls(opened, _encoder(opened.settings.model if model is None else model).with_task(task))
+        return cls(opened, encoder_of(opened.settings.model if model is None else model).with_task(task))
 
     def with_task(self, task: str | None) -> Self:
         """The same index asked for another task of its model, None the default; this one stays as it is."""
@@ -298,14 +300,3 @@ class PhraseIndex:
             yield
         finally:
             self._searcher = None
-
-
-def _encoder(model: Model) -> Encoder:
-    return model if isinstance(model, Encoder) else load(model)
-
-
-def _name(model: Model, encoder: Encoder) -> str:
-    """Where the model is found again: a bundled name, or its folder wherever the index is opened from."""
-    if isinstance(model, Encoder):
-        return str(getattr(model, "folder", encoder.config.base))
-    return model if isinstance(model, str) and model in bundled_names() else str(Path(model).resolve())
