@@ -26,10 +26,11 @@ def test_it_runs(
 ) -> None:
     model = tmp_path / "model"
     export_model(PhraseModel.from_base(tiny_base, share=True, max_words=2), model, ("int8",))
-    places = ["--index", tmp_path / "index", "--model", model, "--out", tmp_path / "adapted"]
+    places = ["--index", tmp_path / "index", "--model", model, "--out", tmp_path / "adapted", "--task", "key-words"]
     sizes = ["--train", 60, "--dev", 10, "--epochs", 1]
     monkeypatch.setattr(sys, "argv", ["adapt.py", "--data", str(sample_path()), *map(str, [*places, *sizes])])
     runpy.run_path(str(EXAMPLE), run_name="__main__")
     assert "Right first answers to key words about other articles:" in capsys.readouterr().out
-    assert load(tmp_path / "adapted").fingerprint == load(model).fingerprint
-    assert PhraseIndex.open(tmp_path / "index", tmp_path / "adapted").search("tower built year", 1)
+    assert load(tmp_path / "adapted").tasks == ["key-words"]
+    asked = PhraseIndex.open(tmp_path / "index", tmp_path / "adapted", "key-words")
+    assert asked.search("tower built year", 1)
