@@ -113,17 +113,19 @@ function fail(problem, seconds, again) {
   shownQuestion = null;
 }
 
-function askForKey() {
-  const had = service.key.get() !== null;
+function askForKey(wasRefused = service.key.get() !== null) {
   forgetKey();
-  put([], notices.keyForm(had, (key) => {
-    service.key.set(key);
-    byId("forget").hidden = false;
-    attempts.now(content);
-    question.focus();
-  }));
+  put([], notices.keyForm(wasRefused, useKey));
   shownQuestion = null;
   byId("key").focus();
+}
+
+function useKey(key) {
+  if (!/^[\x21-\x7e]+$/.test(key)) return askForKey(true); // it could not even be sent
+  service.key.set(key);
+  byId("forget").hidden = false;
+  attempts.now(content);
+  question.focus();
 }
 
 function forgetKey() {
