@@ -1,0 +1,269 @@
+"""How fast a GPU indexes: its arithmetic in the encoder, the tokenisers beside it, and the whole build.
+
+python benchmarks/indexing_gpu.py --model FOLDER --corpus FILE [--tokens 5000000] [--batch-tokens 131072,262144]
+    [--json FILE]
+python benchmarks/indexing_gpu.py --base FOLDER ...    # an untrained model, for speed alone
+
+The corpus is read again and again until there are enough tokens. 'encoder' computes windows that were tokenised
+beforehand, longest first, and keeps its results on the device; what counts are the operations of its matrix products
+against the time it takes as a whole. 'build' is everything from reading the corpus to committed parts. Without a GPU
+everything runs on the CPU in float32, to see that it runs.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import count, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import numpy as np
+import torch
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from densephrases.index.build import CHARACTERS_PER_TOKEN, chunks
+from densephrases.index.folder import IndexFolder
+from densephrases.index.identity import PreparedDocument
+from densephrases.index.ledger import Ledger
+from densephrases.index.parts import PartBuilder
+from densephrases.index.settings import IndexSettings
+from densephrases.index.tokenizing import joined, tokenizer_pool
+from densephrases.model.bundled import resolve
+from densephrases.model.device import DeviceEncoder, PassageStates
+from densephrases.model.network import PhraseModel
+from densephrases.model.packed import operations
+from densephrases.model.packing import PackedPassages, Packing
+from densephrases.model.passages import Indexable, PassageSide, read_indexable
+from densephrases.sample import articles_path
+from densephrases.text.documents import Document
+from densephrases.text.passages import Passage
+from densephrases.text.readers import read_documents
+from densephrases.train.meter import measured_peak
+
+BAR = 0.6
+WIKIPEDIA_TOKENS = 3.1e9
+PAPER_HOURS, PAPER_GPUS = 20, 4
+COMPARED = 64  # passages by which the fast forward pass is compared with transformers'
+
+console = Console(width=120)
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    paths: tuple[Path, ...]
+    characters: int
+
+    def read(self) -> Iterator[Document]:
+        """Documents again and again, under other ids, until there is enough text."""
+        left = self.characters
+        for turn in count():
+            for document in read_documents(self.paths):
+                yield replace(document, id=f"{document.id} {turn}")
+                left -= len(document.text)
+                if left <= 0:
+                    return
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Tokens are those of passages; columns are those and titles, special tokens and overlaps."""
+
+    name: str
+    seconds: float
+    tokens: int
+    columns: int
+    operations: float = 0.0
+    share: float | None = None  # of the measured peak
+
+    @property
+    def hours(self) -> float:
+        """For all of Wikipedia as the paper counts it."""
+        return WIKIPEDIA_TOKENS / (self.tokens / self.seconds) / 3600
+
+
+@dataclass(frozen=True)
+class Work:
+    """Tokenised passages, a chunk at a time."""
+
+    chunks: list[PackedPassages]
+    seconds: float  # that tokenising took
+
+    @cached_property
+    def tokens(self) -> int:
+        return sum(chunk.tokens for chunk in self.chunks)
+
+    @cached_property
+    def columns(self) -> int:
+        return sum(len(chunk.ids_C) for chunk in self.chunks)
+
+
+def main(
+    model: Annotated[str, typer.Option(help="A bundled model's name, an exported model or a checkpoint.")] = "small",
+    base: Annotated[Path | None, typer.Option(help="A Hugging Face encoder instead, as it is.")] = None,
+    corpus: Annotated[list[Path] | None, typer.Option(help="What to index; else the bundled sample.")] = None,
+    tokens: Annotated[int, typer.Option(help="About how many to encode.")] = 5_000_000,
+    batch_tokens: Annotated[str, typer.Option(help="Sizes of batches to compare; the last is built with.")] = "262144",
+    attention: Annotated[str, typer.Option(help="auto, grouped, or both: how BERT-like encoders attend.")] = "auto",
+    keep: Annotated[float | None, typer.Option(help="Share of tokens kept, instead of the model's threshold.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes that tokenise.")] = None,
+    build: Annotated[bool, typer.Option(help="Build a whole index as well.")] = True,
+    finish: Annotated[bool, typer.Option(help="Merge its parts and build candidates, too.")] = True,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here as well.")] = None,
+) -> None:
+    """Prints the peak, the encoder's share of it, and tokens a second of tokenisers, encoder and build."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    peak = measured_peak(device) if device.type == "cuda" else None
+    indexable = of_base(base) if base is not None else read_indexable(resolve(model))
+    encoder = DeviceEncoder(indexable, device)
+    encoder.workers = encoder.workers if workers is None else workers
+    source = Corpus(tuple(corpus or [articles_path()]), CHARACTERS_PER_TOKEN * tokens)
+    values: dict[str, Any] = {
+        "device": device_name(device),
+        "peak": peak,
+        "cores": os.cpu_count(),
+        "torch": torch.__version__,
+    }
+    values |= {"workers": encoder.workers, "cosines": compared(encoder, indexable, source)}
+    console.print(", ".join(f"{name} {value}" for name, value in values.items()))
+    work = tokenized(encoder, source)
+    speeds = [Speed(f"tokenisers, {encoder.workers} processes", work.seconds, work.tokens, work.columns)]
+    for mode in ("auto", "grouped") if attention == "both" else (attention,):
+        states = PassageStates(indexable.side, device, encoder.dtype, mode)
+        for size in map(int, batch_tokens.split(",")):
+            speeds.append(encoded(f"encoder, {mode}, {size:,} a batch", states, indexable, work, size, peak))
+            encoder.tokens_per_batch = size
+    threshold = chosen_threshold(encoder, work.chunks[0], keep)
+    finish_seconds = None
+    if build:
+        whole, finish_seconds, rows = built(encoder, source, threshold, finish=finish)
+        speeds.append(replace(whole, columns=work.columns))
+        values |= {"rows": rows, "finish_seconds": finish_seconds}
+    values |= {"gpu_gigabytes": torch.cuda.max_memory_allocated() / 1e9 if device.type == "cuda" else None}
+    print_table(speeds, values)
+    if json_file is not None:
+        values["speeds"] = [asdict(speed) | {"wikipedia_hours": speed.hours} for speed in speeds]
+        json_file.write_text(json.dumps(values, indent=1))
+
+
+def of_base(base: Path) -> Indexable:
+    model = PhraseModel.from_base(base, share=True)
+    return Indexable(PassageSide.of(model), model.encoder())
+
+
+def device_name(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
+
+
+def compared(encoder: DeviceEncoder, model: Indexable, source: Corpus) -> dict[str, float]:
+    """Of vectors by the fast forward pass with those that transformers computes in float32: the lowest and the mean."""
+    passages = [Passage(document.text[:1500], document.title) for document in islice(source.read(), COMPARED)]
+    found = [passage.vectors_TD for passage in encoder.encode_passages(passages)]
+    side = model.side.to(encoder.device).eval()
+    cosines = []
+    for tokens, vectors_TD in zip(encoder.tokens.passages(passages), found, strict=True):
+        if len(tokens.windows) != 1:
+            continue
+        window = tokens.windows[0]
+        ids, types = (torch.from_numpy(row)[None].to(encoder.device) for row in (window.ids, window.types))
+        with torch.inference_mode():
+            expected = side.passage_states(ids, types, torch.ones_like(ids))[0][0].float().cpu().numpy()
+        expected = expected[window.own_columns]
+        lengths = np.linalg.norm(vectors_TD, axis=1) * np.linalg.norm(expected, axis=1)
+        cosines.append((vectors_TD * expected).sum(axis=1) / lengths)
+    values = np.concatenate(cosines)
+    return {"lowest": float(values.min()), "mean": float(values.mean())}
+
+
+def tokenized(encoder: DeviceEncoder, source: Corpus) -> Work:
+    prepared = map(PreparedDocument.of, source.read())
+    texts = [
+        [passage for piece in chunk.pieces for passage in piece.passages()]
+        for chunk in chunks(prepared, CHARACTERS_PER_TOKEN * encoder.tokens_per_chunk)
+    ]
+    with tokenizer_pool(encoder.tokens, encoder.workers) as pool:
+        joined(pool.submit(texts[0][:1] * 1000 * max(encoder.workers, 1)))  # starts the processes
+        began = time.perf_counter()
+        packed = [joined(futures) for futures in [pool.submit(passages) for passages in texts]]
+        return Work(packed, time.perf_counter() - began)
+
+
+def encoded(
+    name: str, states: PassageStates, model: Indexable, work: Work, batch_tokens: int, peak: float | None
+) -> Speed:
+    packings = [Packing.of(chunk, batch_tokens) for chunk in work.chunks]
+
+    def go(some: Sequence[Packing]) -> None:
+        with torch.inference_mode():
+            for packing in some:
+                states(packing)
+
+    timed(lambda: go(packings[:1]))  # warms up
+    seconds = timed(lambda: go(packings))
+    groups = [batch.groups for packing in packings for batch in packing.batches]
+    total = sum(operations(model.side.passage, 0, some) for some in groups) + operations(
+        model.side.passage, work.columns, ()
+    )
+    share = None if peak is None else total / seconds / peak
+    return Speed(name, seconds, work.tokens, work.columns, total, share)
+
+
+def timed(work: Callable[[], None]) -> float:
+    synchronize()
+    began = time.perf_counter()
+    work()
+    synchronize()
+    return time.perf_counter() - began
+
+
+def synchronize() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def chosen_threshold(encoder: DeviceEncoder, chunk: PackedPassages, keep: float | None) -> float | None:
+    if keep is None:
+        return encoder.config.filter_threshold
+    packing = Packing.of(chunk, encoder.tokens_per_batch)
+    with torch.inference_mode():
+        best_T = encoder.passages(packing)[1].amax(dim=1).cpu().numpy()[packing.places_T]
+    return float(np.quantile(best_T, 1 - keep))
+
+
+def built(
+    encoder: DeviceEncoder, source: Corpus, threshold: float | None, *, finish: bool
+) -> tuple[Speed, float | None, int]:
+    """Of a build up to its last committed part; then how long merging and candidates take, and how many rows."""
+    with TemporaryDirectory() as place:
+        folder = Path(place) / "index"
+        index = IndexFolder.create(folder, IndexSettings.of(encoder, "measured").with_threshold(threshold))
+        builder = PartBuilder(Ledger(folder), encoder, lambda _: None, replacing=False)
+        seconds = timed(lambda: builder.run(source.read()))
+        done = builder.finished()
+        speed = Speed("build", seconds, done.tokens, 0)
+        return speed, timed(index.optimize) if finish else None, done.rows
+
+
+def print_table(speeds: Sequence[Speed], values: dict[str, Any]) -> None:
+    table = Table("what", "seconds", "tokens/s", "with titles etc.", "TFLOP/s", "share of peak %", "hours for 3.1e9")
+    for speed in speeds:
+        rates = (f"{number / speed.seconds:,.0f}" for number in (speed.tokens, speed.columns))
+        teraflops = f"{speed.operations / speed.seconds / 1e12:,.1f}" if speed.operations else ""
+        share = "" if speed.share is None else f"{100 * speed.share:.1f}"
+        table.add_row(speed.name, f"{speed.seconds:.2f}", *rates, teraflops, share, f"{speed.hours:,.2f}")
+    console.print(table)
+    if shares := [speed.share for speed in speeds if speed.share is not None]:
+        verdict = "reached" if max(shares) >= BAR else "missed"
+        console.print(f"Peak {values['peak'] / 1e12:,.0f} TFLOP/s; the bar of {100 * BAR:.0f}% of it is {verdict}.")
+    if values.get("finish_seconds") is not None:
+        console.print(f"Merging and building candidates for {values['rows']:,} rows: {values['finish_seconds']:.1f} s.")
+    console.print(f"The paper takes {PAPER_HOURS} hours on {PAPER_GPUS} GPUs for 3.1e9 tokens.")
+
+
+if __name__ == "__main__":
+    typer.run(main)
