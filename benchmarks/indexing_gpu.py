@@ -27,13 +27,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from densephrases.index.build import CHARACTERS_PER_TOKEN, chunks
+from densephrases.index.build import CHARACTERS_PER_TOKEN
 from densephrases.index.folder import IndexFolder
-from densephrases.index.identity import PreparedDocument
 from densephrases.index.ledger import Ledger
 from densephrases.index.parts import PartBuilder
 from densephrases.index.settings import IndexSettings
-from densephrases.index.tokenizing import joined, tokenizer_pool
+from densephrases.index.tokenizing import results, tokenizer_pool
 from densephrases.model.bundled import resolve
 from densephrases.model.device import DeviceEncoder, PassageStates
 from densephrases.model.network import PhraseModel
@@ -181,15 +180,21 @@ def compared(encoder: DeviceEncoder, model: Indexable, source: Corpus) -> dict[s
 
 
 def tokenized(encoder: DeviceEncoder, source: Corpus) -> Work:
-    prepared = map(PreparedDocument.of, source.read())
-    texts = [
-        [passage for piece in chunk.pieces for passage in piece.passages()]
-        for chunk in chunks(prepared, CHARACTERS_PER_TOKEN * encoder.tokens_per_chunk)
-    ]
+    characters, documents, texts = 0, [], []
+    for document in source.read():
+        documents.append(document)
+        characters += len(document.text)
+        if characters >= CHARACTERS_PER_TOKEN * encoder.tokens_per_chunk:
+            texts.append(documents)
+            characters, documents = 0, []
+    texts += [documents] if documents else []
     with tokenizer_pool(encoder.tokens, encoder.workers) as pool:
-        joined(pool.submit(texts[0][:1] * 1000 * max(encoder.workers, 1)))  # starts the processes
+        results(
+            [future for _ in range(4 * max(encoder.workers, 1)) for future in pool.cut(texts[0][:1])]
+        )  # starts them
         began = time.perf_counter()
-        packed = [joined(futures) for futures in [pool.submit(passages) for passages in texts]]
+        cut = [results(futures) for futures in [pool.cut(some) for some in texts]]
+        packed = [PackedPassages.join([part.packed for part in parts]) for parts in cut]
         return Work(packed, time.perf_counter() - began)
 
 

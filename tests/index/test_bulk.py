@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from densephrases.errors import PhraseIndexError
-from densephrases.index import parts
+from densephrases.index import parts, tokenizing
 from densephrases.index.folder import IndexFolder
 from densephrases.index.rows import Rows
 from densephrases.index.segment import VECTORS_FILE
 from densephrases.index.settings import IndexSettings
-from densephrases.index.tokenizing import joined, tokenizer_pool
+from densephrases.index.tokenizing import results, tokenizer_pool
 from densephrases.model.bulk import BulkEncoder, KeptVectors
 from densephrases.model.encoder import PassageVectors
 from densephrases.model.packing import PackedPassages, Packing
@@ -65,7 +65,8 @@ def made(ids: Any) -> tuple[Any, Any]:
 
 
 def build(folder: Path, encoder: HashEncoder, given_documents: list[Document]) -> IndexFolder:
-    index = IndexFolder.create(folder, IndexSettings.of(encoder, "hash"))
+    """As half floats: codes of fewer bits depend on what is in the first chunk."""
+    index = IndexFolder.create(folder, IndexSettings.of(encoder, "hash", "fp16"))
     index.add(given_documents, encoder)
     return index
 
@@ -89,9 +90,11 @@ def test_bulk_makes_the_same_index(tmp_path_factory: pytest.TempPathFactory, giv
     assert bulk.check() == []
 
 
-def test_processes_that_tokenise_keep_the_order(tmp_path: Path) -> None:
+def test_processes_that_tokenise_keep_the_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One document is so long that it is parted."""
+    monkeypatch.setattr(tokenizing, "TASK_CHARACTERS", 100)
     ids = [f"d{number}" for number in range(40)]
-    given_documents = documents(ids, [long_text(number, 30 * (number % 7)) for number in range(40)])
+    given_documents = documents(ids, [long_text(n, 900 if n == 20 else 30 * (n % 7)) for n in range(40)])
     plain = build(tmp_path / "plain", PlainHashEncoder(), given_documents)
     bulk = build(tmp_path / "bulk", BulkHashEncoder(workers=2, slow=0.01), given_documents)
     assert contents(bulk) == contents(plain)
@@ -115,12 +118,12 @@ def test_a_stopped_build_goes_on_and_ends_alike(
         raise stop
 
     encoder, before, interval = BulkHashEncoder(slow=0.002), threading.active_count(), sys.getswitchinterval()
-    index = IndexFolder.create(tmp_path / "stopped", IndexSettings.of(encoder, "hash"))
+    index = IndexFolder.create(tmp_path / "stopped", IndexSettings.of(encoder, "hash", "fp16"))
     with pytest.raises(stop):
         index.add(stopping(), encoder)
     assert threading.active_count() == before
     assert sys.getswitchinterval() == interval
-    index = IndexFolder.create(tmp_path / "stopped", IndexSettings.of(encoder, "hash"))
+    index = IndexFolder.create(tmp_path / "stopped", IndexSettings.of(encoder, "hash", "fp16"))
     assert index.documents <= after
     index.add(given_documents, encoder)
     assert contents(index) == contents(build(tmp_path / "whole", encoder, given_documents))
@@ -139,11 +142,11 @@ def test_an_error_of_the_device_ends_the_build(tmp_path: Path) -> None:
 
 def test_a_process_that_ended_is_explained() -> None:
     with tokenizer_pool(HashEncoder().tokens, 1) as pool:
-        joined(pool.submit([Passage("the tower")]))
+        results(pool.tokenize([Passage("the tower")]))
         for child in multiprocessing.active_children():
             child.kill()
-        with pytest.raises(PhraseIndexError, match=r'has ended.*__name__ == "__main__"'):
-            joined(pool.submit([Passage("the tower")]))
+        with pytest.raises(PhraseIndexError, match=r"was ended.*run the same command again"):
+            results(pool.tokenize([Passage("the tower")]))
 
 
 @given(st.data())

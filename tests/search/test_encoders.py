@@ -26,7 +26,9 @@ def folders(tiny_base: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     """A checkpoint, and what was exported from it."""
     place = tmp_path_factory.mktemp("models")
     limits: dict[str, Any] = {"passage_tokens": 48, "overlap": 8, "title_tokens": 4, "filter_threshold": 0.0}
-    model = PhraseModel.from_base(tiny_base, share=True, **limits)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)  # the filter is random
+        model = PhraseModel.from_base(tiny_base, share=True, **limits)
     model.save_pretrained(place / "checkpoint")
     export_model(model, place / "exported", ("fp32", "int8"))
     return place / "checkpoint", place / "exported"
@@ -45,7 +47,7 @@ def test_row_for_row_as_encoded_by_onnx(folders: tuple[Path, Path], made_by: int
     PhraseIndex.create(tmp_path / "torch", DOCUMENTS, model=on_device(folders[made_by]), quantizer="fp16")
     asked = PhraseIndex.open(tmp_path / "torch", folders[1])  # the int8 export, on a CPU
     ours, theirs = asked.folder.segments[0], index.folder.segments[0]
-    assert ours.rows == theirs.rows > 1000
+    assert ours.rows == theirs.rows > 500
     for name in ("passage_rows", "begins", "lengths", "reach"):
         np.testing.assert_array_equal(ours.array(name), theirs.array(name))
     rows = np.arange(ours.rows)

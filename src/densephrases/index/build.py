@@ -19,8 +19,8 @@ from densephrases.text.passages import Passage, split_passages
 from densephrases.text.sentences import TextSpan
 
 CHARACTERS_PER_TOKEN = 4  # of English
-CHUNK_DOCUMENTS = 1024  # of which most are empty
-CHARACTERS_PER_DOCUMENT = 128  # so few that a chunk of this many is one of empty documents as well
+CHUNK_DOCUMENTS = 1024
+CHARACTERS_PER_DOCUMENT = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,9 @@ class Chunk:
     def holds(self, characters: int) -> bool:
         return self.characters >= characters
 
+    def texts(self) -> list[Passage]:
+        return [passage for piece in self.pieces for passage in piece.passages()]
+
     @property
     def closes(self) -> bool:
         """It ends where a document ends."""
@@ -103,11 +106,16 @@ def chunks(documents: Iterable[PreparedDocument], characters: int) -> Iterator[C
                 chunk = Chunk([piece])
             chunk.add(piece, span)
         piece.closes = True
-        if chunk.holds(characters) or len(chunk.pieces) >= max(CHUNK_DOCUMENTS, characters // CHARACTERS_PER_DOCUMENT):
+        if chunk.holds(characters) or len(chunk.pieces) >= chunk_documents(characters):
             yield chunk
             chunk = Chunk()
     if chunk.pieces:
         yield chunk
+
+
+def chunk_documents(characters: int) -> int:
+    """A chunk of so many ends although it is not full: most of them are empty."""
+    return max(CHUNK_DOCUMENTS, characters // CHARACTERS_PER_DOCUMENT)
 
 
 def encode_ahead(
@@ -118,7 +126,7 @@ def encode_ahead(
     with ThreadPoolExecutor(1, "encoder") as executor:
         try:
             for chunk in chunks(documents, CHARACTERS_PER_TOKEN * encoder.tokens_per_chunk):
-                tokenized = encoder.tokens.passages([p for piece in chunk.pieces for p in piece.passages()])
+                tokenized = encoder.tokens.passages(chunk.texts())
                 pending.append(executor.submit(EncodedChunk.of, chunk, tokenized, encoder, threshold))
                 if len(pending) > 1:
                     yield pending.popleft().result()

@@ -1,45 +1,81 @@
-"""Passages tokenised by other processes: a GPU encodes faster than one core can cut text into tokens."""
+"""Text cut and tokenised by other processes: a GPU encodes faster than one core can prepare what it encodes."""
 
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from densephrases.errors import PhraseIndexError
 from densephrases.model.config import ModelConfig
 from densephrases.model.packing import PackedPassages
 from densephrases.model.tokens import Tokens
-from densephrases.text.passages import Passage
+from densephrases.text.documents import Document
+from densephrases.text.passages import Passage, split_passages
 
 TASK_PASSAGES = 128
+TASK_CHARACTERS = 1 << 17
+
+Result = TypeVar("Result")
 
 _worker: list[Tokens] = []  # of a process that tokenises: what it was started with
 
+# Shape suffixes: D documents, P passages.
+
+
+class CutDocuments(NamedTuple):
+    """The passages of some documents: how many each has, where they stand in its text, and their tokens."""
+
+    passages_D: NDArray[np.int64]
+    spans_P2: NDArray[np.int64]
+    packed: PackedPassages
+
 
 class TokenizerPool:
-    """Tokenises lists of passages, piece by piece in several processes, or with none in the caller's thread."""
+    """Cuts and tokenises in several processes, a task at a time, or with none in the caller's thread.
+
+    Futures are to be waited for with `results`; one after the other they are what was given.
+    """
 
     def __init__(self, tokens: Tokens, executor: ProcessPoolExecutor | None) -> None:
         self._tokens = tokens
         self._executor = executor
 
-    def submit(self, passages: Sequence[Passage]) -> list[Future[PackedPassages]]:
-        """One after the other they are what was given; call `joined` with them, from any thread."""
-        pieces = [passages[at : at + TASK_PASSAGES] for at in range(0, len(passages), TASK_PASSAGES)] or [[]]
-        if self._executor is None:
-            return [_done(PackedPassages.of(self._tokens.passages(piece))) for piece in pieces]
-        with _ended_explained():
-            return [self._executor.submit(_pack, piece) for piece in pieces]
+    def cut(self, documents: Sequence[Document]) -> list[Future[CutDocuments]]:
+        tasks: list[list[Passage]] = [[]]
+        characters = 0
+        for document in documents:
+            if characters >= TASK_CHARACTERS:
+                tasks.append([])
+                characters = 0
+            tasks[-1].append(Passage(document.text, document.title))
+            characters += len(document.text)
+        return [self._submit(_cut, task) for task in tasks]
+
+    def tokenize(self, passages: Sequence[Passage]) -> list[Future[PackedPassages]]:
+        tasks = [passages[at : at + TASK_PASSAGES] for at in range(0, len(passages), TASK_PASSAGES)] or [[]]
+        return [self._submit(_pack, task) for task in tasks]
+
+    def _submit(self, work: Callable[[Tokens, Sequence[Passage]], Result], task: Sequence[Passage]) -> Future[Result]:
+        if self._executor is not None:
+            with _ended_explained():
+                return self._executor.submit(_in_worker, work, task)
+        future: Future[Result] = Future()
+        future.set_result(work(self._tokens, task))
+        return future
 
 
-def joined(futures: Sequence[Future[PackedPassages]]) -> PackedPassages:
+def results(futures: Sequence[Future[Result]]) -> list[Result]:
     with _ended_explained():
-        return PackedPassages.join([future.result() for future in futures])
+        return [future.result() for future in futures]
 
 
 @contextmanager
@@ -48,8 +84,8 @@ def _ended_explained() -> Iterator[None]:
         yield
     except BrokenProcessPool as error:
         raise PhraseIndexError(
-            "A process that tokenises has ended: there was too little memory, or a script indexes outside of "
-            '`if __name__ == "__main__":`, where processes that it starts begin as well.'
+            "A process that tokenises was ended, probably because memory was short; what is committed is kept: "
+            "run the same command again."
         ) from error
 
 
@@ -60,12 +96,28 @@ def tokenizer_pool(tokens: Tokens, workers: int) -> Iterator[TokenizerPool]:
         return
     # Spawned, not forked: a copy of a process whose threads are at work may wait forever for one of their locks.
     context = multiprocessing.get_context("spawn")
-    state = (tokens.tokenizer.to_str(), tokens.config)
-    executor = ProcessPoolExecutor(workers, context, _begin, state)
+    executor = ProcessPoolExecutor(workers, context, _begin, (tokens.tokenizer.to_str(), tokens.config))
     try:
+        with _without_script():
+            for _ in range(workers):
+                executor.submit(_nothing)
         yield TokenizerPool(tokens, executor)
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _without_script() -> Iterator[None]:
+    """Spawned processes would first run the script that started them, which takes time, and may index anew."""
+    script = sys.modules["__main__"]
+    hidden: dict[str, Any] = {
+        name: script.__dict__.pop(name) for name in ("__spec__", "__file__") if name in script.__dict__
+    }
+    script.__spec__ = None
+    try:
+        yield
+    finally:
+        script.__dict__.update(hidden)
 
 
 def _begin(tokenizer: str, config: ModelConfig) -> None:
@@ -74,11 +126,28 @@ def _begin(tokenizer: str, config: ModelConfig) -> None:
     _worker.append(Tokens(Tokenizer.from_str(tokenizer), config))
 
 
-def _pack(passages: Sequence[Passage]) -> PackedPassages:
-    return PackedPassages.of(_worker[0].passages(passages))
+def _nothing() -> None:
+    pass
 
 
-def _done(packed: PackedPassages) -> Future[PackedPassages]:
-    future: Future[PackedPassages] = Future()
-    future.set_result(packed)
-    return future
+def _in_worker(work: Callable[[Tokens, Any], Result], task: Sequence[Passage]) -> Result:
+    return work(_worker[0], task)
+
+
+def _pack(tokens: Tokens, passages: Sequence[Passage]) -> PackedPassages:
+    return PackedPassages.of(tokens.passages(passages))
+
+
+def _cut(tokens: Tokens, documents: Sequence[Passage]) -> CutDocuments:
+    """Each 'passage' is a whole document."""
+    spans = [split_passages(document.text) for document in documents]
+    passages = [
+        Passage(document.text[span.start : span.end], document.title)
+        for document, own in zip(documents, spans, strict=True)
+        for span in own
+    ]
+    return CutDocuments(
+        np.array([len(own) for own in spans], dtype=np.int64),
+        np.array([(span.start, span.end) for own in spans for span in own], dtype=np.int64).reshape(-1, 2),
+        _pack(tokens, passages),
+    )

@@ -1,6 +1,7 @@
 """Writes a segment: documents as they are encoded, or runs of documents copied from other segments."""
 
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,8 @@ class SegmentWriter:
         self._hashes: list[NDArray[np.uint64]] = []  # of ids, in document order
         self.documents = self.passages = self.rows = 0
         self._cursor = _Cursor()
+        self._thread = ThreadPoolExecutor(1, "vectors")  # most bytes are theirs: quantised and hashed beside the rest
+        self._writing: Future[None] | None = None
         for name in _EDGES:
             self._append(name, [0])
 
@@ -54,9 +57,18 @@ class SegmentWriter:
         self._append("begins", rows.begins_R)
         self._append("lengths", rows.lengths_R)
         self._append("reach", rows.reach_R)
+        self._wait()
+        self._writing = self._thread.submit(self._write_vectors, rows)
+        self.rows += len(rows)
+
+    def _write_vectors(self, rows: Rows) -> None:
         for records in quantized_blocks(rows.vectors_RD, self.quantizer, self.calibration):
             self._files[VECTORS_FILE].write(records.view(np.uint8))
-        self.rows += len(rows)
+
+    def _wait(self) -> None:
+        """Until vectors are written; what failed there fails here, whenever it is asked."""
+        if self._writing is not None:
+            self._writing.result()
 
     def _open_documents(self, opened: Sequence[PreparedDocument]) -> None:
         for file, edges, name in ((TEXT_FILE, "text_edges", "text"), (RECORDS_FILE, "record_edges", "record")):
@@ -107,6 +119,8 @@ class SegmentWriter:
         self.rows += rows.stop - rows.start
 
     def finish(self, name: str, *, part: bool) -> SegmentEntry:
+        self._wait()
+        self._thread.shutdown()
         hashes = np.concatenate([*self._hashes, np.zeros(0, dtype=np.uint64)])
         order = np.argsort(hashes, kind="stable")
         self._append("id_hashes", hashes[order])
@@ -117,6 +131,7 @@ class SegmentWriter:
         return SegmentEntry(name, self.documents, self.passages, self.rows, files, part=part)
 
     def abandon(self) -> None:
+        self._thread.shutdown(cancel_futures=True)
         for file in self._files.values():
             file.abandon()
 
