@@ -18,6 +18,8 @@ PLACES = [
     Document("tower", TOWER, "Eiffel Tower"),
     Document("ada", "Ada Lovelace (10 December 1815 \u2013 27 November 1852) was an English writer.", "Ada Lovelace"),
     Document("lake", "Lake Baikal is 1642 m deep.", "Lake Baikal (Siberia)"),
+    Document("goodall", "Jane Goodall was born on 3 April 1934, in London.", "Jane Goodall"),
+    Document("byron", "Ada Byron was born Augusta Ada.", "Ada Byron"),
     Document("bridge", "A road to the Long Bridge was built in 1900. It is long.", "Long Bridge"),
     Document("untitled", "The tower was built in 1889.", ""),
 ]
@@ -49,11 +51,14 @@ def test_questions_that_the_text_suggests(index: PhraseIndex) -> None:
         "When was the Eiffel Tower designed?",
         "When was Ada Lovelace born?",
         "How deep is Lake Baikal?",
+        "When was Jane Goodall born?",
+        "Where was Jane Goodall born?",
+        "When was Ada Byron born?",
     }
 
 
 def test_deleted_documents_suggest_nothing(index: PhraseIndex) -> None:
-    index.delete(["tower", "ada"])
+    index.delete(["tower", "ada", "goodall", "byron"])
     assert by_question(index).keys() == {"How deep is Lake Baikal?"}
 
 
@@ -72,6 +77,7 @@ def test_what_holds(index: PhraseIndex) -> None:
     tower = by_question(index)["Who designed the Eiffel Tower?"]
     assert holds(tower, answer_to(tower, "Stephen Sauvestre"))
     assert not holds(tower, answer_to(tower, "Many"))  # another sentence
+    assert not holds(tower, answer_to(tower, "The Eiffel Tower"))
 
 
 def test_the_surest_come_first_and_no_document_twice(index: PhraseIndex) -> None:

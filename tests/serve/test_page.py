@@ -33,8 +33,12 @@ def encoder(*, intercept: float = 4.0, kind: type[GatedEncoder] = GatedEncoder) 
     return made
 
 
-def made_index(folder: Path, documents: list[Document], **how: Any) -> PhraseIndex:
-    return PhraseIndex.create(folder / "index", documents, model=encoder(**how))
+def made_index(
+    folder: Path, documents: list[Document], examples: str = f"{QUESTION}\n{OTHER}", **how: Any
+) -> PhraseIndex:
+    index = PhraseIndex.create(folder / "index", documents, model=encoder(**how))
+    (index.folder.folder / EXAMPLES_FILE).write_text(examples)
+    return index
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +246,6 @@ def test_an_empty_index(tmp_path: Path, at: Any) -> None:
 
 def test_example_questions(tmp_path: Path, at: Any) -> None:
     index = made_index(tmp_path, CITIES)
-    (index.folder.folder / EXAMPLES_FILE).write_text(f"{QUESTION}\n{OTHER}\n")
     with running(index) as service:
         page = at(service)
         page.one(".examples a")
@@ -255,7 +258,7 @@ def test_example_questions(tmp_path: Path, at: Any) -> None:
 
 
 def test_without_examples_the_page_says_what_to_do(tmp_path: Path, at: Any) -> None:
-    with running(made_index(tmp_path, [Document("a", "It was built.")])) as service:
+    with running(made_index(tmp_path, [Document("a", "It was built.")], examples="")) as service:
         at(service).wait_for_text("#results", "Type a question.")
 
 
@@ -368,7 +371,12 @@ def test_a_phone(tmp_path: Path, at: Any, width: int) -> None:
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize(
     ("fragment", "awaited"),
-    [("", ".examples"), (f"#q={QUESTION}", ".answer"), ("#document=paris&start=0&end=5", "#document-text mark")],
+    [
+        ("", ".examples"),
+        (f"#q={QUESTION}", ".answer"),
+        (f"#q={QUESTION}&beside=upside-down", ".compared"),
+        ("#document=paris&start=0&end=5", "#document-text mark"),
+    ],
 )
 def test_nothing_keeps_anybody_out(tmp_path: Path, at: Any, fragment: str, awaited: str, dark: bool) -> None:
     """By the rules of WCAG 2.1 AA that a program can check, contrast included."""

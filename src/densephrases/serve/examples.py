@@ -56,7 +56,7 @@ _DONE = f"{_MADE}|born|launched|opened|published|completed|released"
 _KINDS = (
     Kind("When was {0} born?", r"\A[^()]{{0,120}}\([^()]*?(\d{{3,4}})\s?[\u2013-][^()]*\) (?:was|is) an? ", _YEAR),
     Kind("When was {0} {1}?", rf"{_SUBJECT} {_BE} ({_DONE})\b[^.]*", _YEAR),
-    Kind("Where was {0} {1}?", rf"{_SUBJECT} {_BE} (born)\b[^.]*", _NAME),
+    Kind("Where was {0} {1}?", rf"{_SUBJECT} {_BE} (born)(?: on [\w ]+,?)? (?:in|at) [^.]*", _NAME),
     Kind("Who {1} {0}?", rf"{_SUBJECT} {_BE} ({_MADE}) by [^.]*", _NAME),
     Kind("How {1} is {0}?", rf"{_SUBJECT} (?:is|has|reaches)\b[^.]*?\d[^.]*?\b(high|tall|deep|long|wide)\b", _NUMBER),
     Kind("Where is {0}?", rf"{_SUBJECT} (?:is|lies|stands) (?:located |situated )?(in|on|near|between)\b[^.]*", _NAME),
@@ -101,6 +101,7 @@ def holds(candidate: Candidate, answer: Answer) -> bool:
         and answer.end <= candidate.end
         and (answer.confidence is None or answer.confidence >= SURE)
         and candidate.kind.answer.search(answer.text) is not None
+        and _without_note(answer.document.title).lower() not in answer.text.lower()
     )
 
 
@@ -117,7 +118,7 @@ def _documents(index: PhraseIndex) -> Iterator[Document]:
 
 
 def _about(document: Document) -> Iterator[Candidate]:
-    title = re.sub(r"\s*\(.*\)$", "", document.title).strip()
+    title = _without_note(document.title)
     if not 0 < len(title) <= _LONGEST_TITLE:
         return
     text = document.text[:_READ]
@@ -126,6 +127,11 @@ def _about(document: Document) -> Iterator[Candidate]:
         if found is not None:
             question = kind.question.format(_name_in(text, title), found[1].lower())
             yield Candidate(question, kind, document.id, found.start(), found.end())
+
+
+def _without_note(title: str) -> str:
+    """Encyclopaedias tell namesakes apart: 'Europa (moon)'."""
+    return re.sub(r"\s*\(.*\)$", "", title).strip()
 
 
 def _name_in(text: str, title: str) -> str:
