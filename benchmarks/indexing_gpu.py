@@ -113,6 +113,7 @@ def main(
     workers: Annotated[int | None, typer.Option(help="Processes that tokenise.")] = None,
     build: Annotated[bool, typer.Option(help="Build a whole index as well.")] = True,
     finish: Annotated[bool, typer.Option(help="Merge its parts and build candidates, too.")] = True,
+    profile: Annotated[bool, typer.Option(help="Show which kernels the encoder's time goes to.")] = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here as well.")] = None,
 ) -> None:
     """Prints the peak, the encoder's share of it, and tokens a second of tokenisers, encoder and build."""
@@ -137,8 +138,9 @@ def main(
         for size in map(int, batch_tokens.split(",")):
             speeds.append(encoded(f"encoder, {mode}, {size:,} a batch", states, indexable, work, size, peak))
             encoder.tokens_per_batch = size
+    if profile:
+        print_kernels(encoder, work.chunks[0])
     threshold = chosen_threshold(encoder, work.chunks[0], keep)
-    finish_seconds = None
     if build:
         whole, finish_seconds, rows = built(encoder, source, threshold, finish=finish)
         speeds.append(replace(whole, columns=work.columns))
@@ -216,6 +218,20 @@ def encoded(
     )
     share = None if peak is None else total / seconds / peak
     return Speed(name, seconds, work.tokens, work.columns, total, share)
+
+
+def print_kernels(encoder: DeviceEncoder, chunk: PackedPassages) -> None:
+    """Of one batch of the middle of a chunk, which has the most common lengths."""
+    packing = Packing.of(chunk, encoder.tokens_per_batch)
+    middle = packing.batches[len(packing.batches) // 2 :][:1]
+    kinds = [torch.profiler.ProfilerActivity.CPU]
+    kinds += [torch.profiler.ProfilerActivity.CUDA] if encoder.device.type == "cuda" else []
+    with torch.profiler.profile(activities=kinds) as seen, torch.inference_mode():
+        encoder.passages(replace(packing, batches=middle))
+        synchronize()
+    order = "self_cuda_time_total" if encoder.device.type == "cuda" else "self_cpu_time_total"
+    console.print(f"{len(middle[0].groups)} groups of equal length")
+    print(seen.key_averages().table(sort_by=order, row_limit=14, max_name_column_width=70))
 
 
 def timed(work: Callable[[], None]) -> float:
