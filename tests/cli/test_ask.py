@@ -19,7 +19,7 @@ import pytest
 from rich.console import Console
 
 from densephrases.cli import ask
-from densephrases.cli.answers import ShowInTerminal, highlighted
+from densephrases.cli.answers import ShowInTerminal, apart, highlighted
 from densephrases.model.config import ModelConfig
 from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
 from densephrases.search.confidence import Calibration
@@ -226,7 +226,7 @@ def test_a_giant_sentence_is_cut() -> None:
 
 
 def in_terminal(answers: list[Answer], **options: Any) -> str:
-    show = ShowInTerminal("No answer.", **options)
+    show = ShowInTerminal("No answer.", limit=2, **options)
     show.console = Console(file=io.StringIO(), width=200, force_terminal=False)
     show(QUESTION, answers)
     assert isinstance(show.console.file, io.StringIO)
@@ -239,6 +239,15 @@ def test_what_a_person_sees() -> None:
     unknown = replace(ANSWER, confidence=None, document=SourceDocument("id", "", {}))
     assert in_terminal([unknown], repeat_question=True) == f"{QUESTION}\n{sentence}   id · score 12.35\n\n"
     assert in_terminal([]) == "No answer.\n\n"
+
+
+def test_overlapping_phrases_are_shown_once() -> None:
+    longer = replace(ANSWER, start=ANSWER.start - 1, score=1.0)
+    elsewhere = replace(ANSWER, document=SourceDocument("other", "Other", {}), score=0.5)
+    after = replace(ANSWER, start=ANSWER.end, end=ANSWER.end + 3, score=0.25)
+    assert apart([ANSWER, longer, elsewhere, after]) == [ANSWER, elsewhere, after]
+    shown = in_terminal([ANSWER, longer, elsewhere, after])
+    assert re.findall(r"^\d\.|score [\d.]+", shown, re.MULTILINE) == ["1.", "score 12.35", "2.", "score 0.50"]
 
 
 # Tests may run where SIGINT is ignored, which is inherited.

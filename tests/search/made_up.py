@@ -212,9 +212,10 @@ class BruteForce:
         keys = {"phrase": normalize_answer(text[start:end]), "sentence": (around.start, around.end), "passage": None}
         return span.part, passage, keys[unit]
 
-    def _cuts_word(self, span: BruteSpan) -> bool:
+    def _is_phrase(self, span: BruteSpan) -> bool:
         text, start, end = self.text(span)
-        return is_inside_word(text, start) or is_inside_word(text, end)
+        cut = is_inside_word(text, start) or is_inside_word(text, end)
+        return not cut and any(character.isalnum() for character in text[start:end])
 
     def distinct(self, unit: Unit, k: int, boundaries: Boundaries) -> list[BruteSpan]:
         starts: set[tuple[int, int]] = set()
@@ -225,6 +226,6 @@ class BruteForce:
             clash = (boundaries != "none" and start in starts) or (boundaries == "both" and end in ends)
             starts.add(start)
             ends.add(end)
-            if unit != "phrase" or not (clash or self._cuts_word(span)):
+            if unit != "phrase" or (self._is_phrase(span) and not clash):
                 kept.setdefault(self.key(span, unit), span)
         return list(kept.values())[:k]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.text.words import is_inside_word, skip_spaces, word_numbers
+from densephrases.text.words import is_inside_word, is_phrase, skip_spaces, word_numbers
 
 ODD_TEXT = st.text(st.sampled_from("ab \t\n\u00a0\u3000\u2028\x1c\u200bé中\U0001d538\u0301"), max_size=40)
 
@@ -62,3 +62,19 @@ def test_skip_spaces_of_all_positions(text: str) -> None:
 )
 def test_where_a_cut_would_part_a_word(text: str, inside: list[int]) -> None:
     assert [position for position in range(-1, len(text) + 2) if is_inside_word(text, position)] == inside
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end", "expected"),
+    [
+        ("It ran.", 3, 6, True),
+        ("It ran.", 3, 5, False),
+        ("It ran.", 6, 7, False),
+        ("It ran.", 2, 3, False),
+        ("$ 5", 0, 3, True),
+        ("東京は", 0, 2, True),
+        ("", 0, 0, False),
+    ],
+)
+def test_what_may_be_an_answer(text: str, start: int, end: int, expected: bool) -> None:
+    assert is_phrase(text, start, end) == expected

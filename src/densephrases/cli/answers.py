@@ -14,6 +14,7 @@ from densephrases.search.answers import Answer
 Show = Callable[[str, Sequence[Answer]], None]
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")  # a document must not command the terminal
+SPARE = 4  # times as many answers as are shown at a terminal are looked for, as most overlap a better one
 _CONTEXT = 300  # characters shown on either side of a phrase: what is called a sentence may be a whole table
 
 
@@ -43,10 +44,14 @@ class ShowLines:
 
 
 class ShowInTerminal:
-    """Each answer highlighted in its sentence, or in the passage if passages are asked for."""
+    """The first answers, each highlighted in its sentence, or in the passage if passages are asked for.
 
-    def __init__(self, no_answer: str, *, repeat_question: bool = False) -> None:
+    A phrase that overlaps a better one tells a reader nothing new and is left out: give more than are to be shown.
+    """
+
+    def __init__(self, no_answer: str, limit: int, *, repeat_question: bool = False) -> None:
         self.no_answer = no_answer
+        self.limit = limit
         self.repeat_question = repeat_question
         self.console = Console(highlight=False)
 
@@ -54,11 +59,24 @@ class ShowInTerminal:
         if self.repeat_question:
             self.console.print(Text(_one_line(question), "bold"))
         table = Table.grid(padding=(0, 1))
-        for rank, answer in enumerate(answers, start=1):
+        for rank, answer in enumerate(apart(answers)[: self.limit], start=1):
             table.add_row(Text(f"{rank}.", "dim"), highlighted(answer))
             table.add_row("", Text(_source(answer), "dim"))
         self.console.print(table if answers else self.no_answer)
         self.console.print()
+
+
+def apart(answers: Sequence[Answer]) -> list[Answer]:
+    """Those that overlap none before them in the same document."""
+    chosen: list[Answer] = []
+    for answer in answers:
+        if not any(_overlap(answer, better) for better in chosen):
+            chosen.append(answer)
+    return chosen
+
+
+def _overlap(one: Answer, other: Answer) -> bool:
+    return one.document.id == other.document.id and one.start < other.end and other.start < one.end
 
 
 def show_briefly(question: str, answers: Sequence[Answer]) -> None:

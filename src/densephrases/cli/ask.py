@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -90,7 +90,7 @@ def ask(
     documents = None if documents_file is None else read_lines(documents_file)
     terms = Terms(k, unit.value, _where(where), documents, min_confidence, effort, truecase)
     index = PhraseIndex.open(folder, model, task)
-    show = _show(terms, as_json, single=question is not None, batch=file is not None)
+    show, terms = _show(terms, as_json, single=question is not None, batch=file is not None)
     if questions is not None:
         answer(index, questions, terms, show)
     elif at_terminal():
@@ -112,14 +112,22 @@ def _where(conditions: list[str] | None) -> dict[str, list[str]] | None:
     return wanted
 
 
-def _show(terms: Terms, as_json: bool, *, single: bool, batch: bool) -> "Show":
-    from densephrases.cli.answers import ShowInTerminal, ShowLines, show_json
+def _show(terms: Terms, as_json: bool, *, single: bool, batch: bool) -> tuple["Show", Terms]:
+    """How answers are shown, and what is to be asked for that."""
+    from densephrases.cli.answers import ShowLines, show_json
 
     if as_json:
-        return show_json
+        return show_json, terms
     if sys.stdout.isatty():
-        return ShowInTerminal(terms.no_answer, repeat_question=batch)
-    return ShowLines(terms.no_answer, several=not single)
+        return in_terminal(terms, repeat_question=batch)
+    return ShowLines(terms.no_answer, several=not single), terms
+
+
+def in_terminal(terms: Terms, *, repeat_question: bool = False) -> tuple["Show", Terms]:
+    from densephrases.cli.answers import SPARE, ShowInTerminal
+
+    show = ShowInTerminal(terms.no_answer, terms.k, repeat_question=repeat_question)
+    return show, replace(terms, k=SPARE * terms.k) if terms.unit == "phrase" and terms.k > 0 else terms
 
 
 def answer(index: "PhraseIndex", questions: list[str], terms: Terms, show: "Show") -> None:

@@ -34,8 +34,8 @@ def demo(
     ] = None,
 ) -> None:
     """Index some fifty articles of Wikipedia that come with the package, then ask them."""
-    from densephrases.cli.answers import ShowInTerminal, show_briefly
-    from densephrases.cli.ask import Terms, answer, at_terminal, converse
+    from densephrases.cli.answers import show_briefly
+    from densephrases.cli.ask import Terms, answer, at_terminal, converse, in_terminal
     from densephrases.model.bundled import load
 
     encoder = load(_MODEL)
@@ -44,7 +44,8 @@ def demo(
         answer(index, list(SHOWN), Terms(k=1), show_briefly)
     else:
         typer.echo(f"For example: {SHOWN[0]}")
-        converse(index, Terms(), ShowInTerminal(Terms().no_answer))
+        show, terms = in_terminal(Terms())
+        converse(index, terms, show)
 
 
 def _sample_index(folder: Path, encoder: "Encoder") -> "PhraseIndex":

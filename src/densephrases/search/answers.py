@@ -11,7 +11,7 @@ from densephrases.search.pairs import Phrases
 from densephrases.search.passages import FoundPassage, PassageTexts
 from densephrases.text.normal import normalize_answer
 from densephrases.text.sentences import TextSpan
-from densephrases.text.words import is_inside_word
+from densephrases.text.words import is_phrase
 
 Unit = Literal["phrase", "sentence", "passage", "document"]
 Boundaries = Literal["both", "start", "none"]
@@ -94,9 +94,9 @@ class Answer:
 class Distinct:
     """Chooses the best phrase of every different result; each rule looks at better phrases only.
 
-    Phrases begin and end where words do. Different ones: no better one of the same passage has the same normal form,
-    and none begins, or begins or ends, where it does (`boundaries`). Different sentences are those around the phrase,
-    from its first to its last.
+    Phrases begin and end where words do and are more than punctuation. Different ones: no better one of the same
+    passage has the same normal form, and none begins, or begins or ends, where it does (`boundaries`). Different
+    sentences are those around the phrase, from its first to its last.
     """
 
     texts: PassageTexts
@@ -132,7 +132,7 @@ class Distinct:
         for place, passage, (start, end) in zip(rows.tolist(), passage_N.tolist(), spans_N2.tolist(), strict=True):
             text = self.texts.of_key(passage).text
             key = passage, normalize_answer(text[start:end])
-            if key not in seen and not is_inside_word(text, start) and not is_inside_word(text, end):
+            if key not in seen and is_phrase(text, start, end):
                 seen.add(key)
                 chosen.append(place)
             if len(chosen) == self.wanted:

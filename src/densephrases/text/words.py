@@ -19,6 +19,12 @@ _UNSPACED = (
 )
 
 
+def is_phrase(text: str, start: int, end: int) -> bool:
+    """Whether the characters begin and end where words do, and are not punctuation alone."""
+    whole = not is_inside_word(text, start) and not is_inside_word(text, end)
+    return whole and any(character.isalnum() for character in text[start:end])
+
+
 def is_inside_word(text: str, position: int) -> bool:
     """Whether a cut here would part letters or digits that belong together; never so in scripts without spaces."""
     return 0 < position < len(text) and _joins(text[position - 1]) and _joins(text[position])
