@@ -147,10 +147,12 @@ def test_confidence_stores_its_weights(densephrases: Command, tmp_path: Path) ->
     options = ["--model", model, "--index", tmp_path / "index", "--plot", tmp_path / "plot.png"]
     unanswerable = tmp_path / "unanswerable.json"
     unanswerable.write_text(sample_path().read_text().replace('"answers": [', '"is_impossible": true, "answers": ['))
+    options += ["--absent", "0.5"]
     result = densephrases("eval", "confidence", sample_path(), *options, "--unanswerable", unanswerable, "--json")
     assert result.code == 0
     values = json.loads(result.out)
-    assert values["questions"] == 2 * values["unanswerable"] > 0
+    answerable = values["questions"] - values["unanswerable"]
+    assert values["unanswerable"] == answerable + round(0.5 * answerable) > 0
     assert ModelConfig.load(model).confidence is None, "nothing is stored unasked"
     assert (tmp_path / "plot.png").is_file()
     result = densephrases("eval", "confidence", sample_path(), *options[:4], "--write")

@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from densephrases.errors import DataError
+from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.charts import draw_confidence
 from densephrases.evaluate.confidence import (
     AskedQuestion,
     Judgement,
     articles_of,
+    asked_without_article,
     cross_fitted,
     fitted,
     judge,
@@ -60,6 +61,17 @@ def test_unanswerable_questions_are_taken_of_the_same_articles_only() -> None:
         questions_about(own, others[1:])
 
 
+def test_some_answerable_questions_are_asked_without_their_article() -> None:
+    asked = questions_about([passage("A", 0, "One.", *(question(n, "One") for n in range(8)), question(9))])
+    absent = asked_without_article(asked, 0.5)
+    assert len(absent) == 4
+    assert len({each.question.id for each in absent} - {"9"}) == 4
+    assert all(each.without_article and not each.question.answers for each in absent)
+    assert asked_without_article(asked, 0) == []
+    with pytest.raises(ConfigError, match=r"absent=1\.5"):
+        asked_without_article(asked, 1.5)
+
+
 def test_confidence_follows_the_true_chance() -> None:
     judged = judgements(4000)
     chance = 1 / (1 + np.exp(-(np.array([j.scores_K[0] for j in judged]) - 20)))
@@ -98,11 +110,19 @@ def test_one_article_is_too_few() -> None:
 
 def test_a_real_model_is_judged_and_drawn(tmp_path: Path) -> None:
     passages = read_squad(sample_path())
-    index = PhraseIndex.create(tmp_path / "index", articles_of(passages))
+    articles = list(articles_of(passages))
+    index = PhraseIndex.create(tmp_path / "index", articles)
     asked = questions_about(passages)
+    asked += asked_without_article(asked, 0.25)
     told: list[int] = []
-    found = report(judge(index, asked, told.append))
+    found = report(judged := judge(index, articles, asked, told.append))
     assert sum(told) == len(asked) == found.questions
+    assert found.unanswerable == sum(j.asked.without_article for j in judged) > 0
+    for j in (j for j in judged if j.asked.without_article):
+        others = [article.id for article in articles if article.title != j.asked.article]
+        alone = index.search(j.asked.question.text, k=1, documents=others)[0]
+        assert j.scores_K[0] == pytest.approx(alone.score, rel=0.05)  # 8 bits depend a little on the batch
+        assert not j.right
     assert 20 < found.exact_match < 100
     assert sum(each.count for each in found.bins) == len(asked)
     json.dumps(found.weights)

@@ -19,12 +19,12 @@ from densephrases.errors import DataError
 
 if TYPE_CHECKING:
     from densephrases.evaluate.confidence import ConfidenceReport
-    from densephrases.evaluate.datasets import QuestionedPassage
     from densephrases.evaluate.filtering import FilterRow
     from densephrases.evaluate.reading import EncodedFile
     from densephrases.index.build import Progress as BuildProgress
     from densephrases.model.encoder import Encoder
     from densephrases.search.phrase_index import PhraseIndex
+    from densephrases.text.documents import Document
 
 app = typer.Typer(help="Evaluate models on annotated questions.", no_args_is_help=True, rich_markup_mode=None)
 app.command("open")(open_domain)
@@ -152,6 +152,9 @@ def confidence(
     unanswerable: Annotated[
         Path | None, typer.Option(help="SQuAD JSON with questions that nothing answers, about the same articles.")
     ] = None,
+    absent: Annotated[
+        float, typer.Option(help="Share of the questions that are asked again without their article.")
+    ] = 0.25,
     model: Model = "small",
     index: Annotated[
         Path | None, typer.Option(help="Folder in which the index of the file's articles is kept [default: none].")
@@ -163,18 +166,20 @@ def confidence(
     """How far confidences can be believed: fits them to an index of the file's articles and judges them on others."""
     if plot is not None:
         require("plot", "matplotlib")
-    from densephrases.evaluate.confidence import judge, questions_about, report
+    from densephrases.evaluate.confidence import articles_of, asked_without_article, judge, questions_about, report
     from densephrases.evaluate.datasets import read_squad
     from densephrases.model.bundled import load, resolve
 
     passages = read_squad(data)
     asked = questions_about(passages, None if unanswerable is None else read_squad(unanswerable))
+    asked += asked_without_article(asked, absent)
+    articles = list(articles_of(passages))
     encoder = load(model)
     with TemporaryDirectory() as temporary:
-        opened = _article_index(index or Path(temporary) / "index", passages, encoder)
+        opened = _article_index(index or Path(temporary) / "index", articles, encoder)
         with Progress(console=progress_console, transient=True) as progress:
             bar = progress.add_task("asking", total=len(asked))
-            found = report(judge(opened, asked, lambda count: progress.advance(bar, count)))
+            found = report(judge(opened, articles, asked, lambda count: progress.advance(bar, count)))
     if write:
         encoder.config.with_confidence(found.weights).save(resolve(model))
     if plot is not None:
@@ -187,13 +192,11 @@ def confidence(
         _print_confidence(found)
 
 
-def _article_index(folder: Path, passages: list["QuestionedPassage"], encoder: "Encoder") -> "PhraseIndex":
-    from densephrases.evaluate.confidence import articles_of
+def _article_index(folder: Path, articles: list["Document"], encoder: "Encoder") -> "PhraseIndex":
     from densephrases.index.manifest import MANIFEST_FILE
     from densephrases.search.phrase_index import PhraseIndex
 
     with Progress(console=progress_console, transient=True) as progress:
-        articles = list(articles_of(passages))
         bar = progress.add_task("indexing", total=len(articles))
 
         def show(so_far: "BuildProgress") -> None:

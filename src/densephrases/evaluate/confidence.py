@@ -1,17 +1,19 @@
 """How far a model's confidence can be believed, and the weights that make it so.
 
-Questions are asked of an index of all the file's articles. Confidences are judged on articles they were not fitted on.
+Questions are asked of an index of all the file's articles, and some of them again without the article that answers
+them: an index is often asked what it cannot know. Confidences are judged on articles they were not fitted on.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
 
-from densephrases.errors import DataError
+from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.datasets import Question, QuestionedPassage, questions_of
 from densephrases.evaluate.metrics import best_over_golds, exact_match
+from densephrases.search.answers import Answer
 from densephrases.search.confidence import RIVALS, Calibration, Numbers
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.search.reliability import (
@@ -37,6 +39,7 @@ class AskedQuestion:
 
     question: Question
     article: str
+    without_article: bool = False  # asked of all other articles
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +88,45 @@ def questions_about(
     return asked
 
 
+def asked_without_article(asked: Sequence[AskedQuestion], share: float, seed: int = 0) -> list[AskedQuestion]:
+    """Some of the answerable questions, to be asked where nothing answers them."""
+    if not 0 <= share <= 1:
+        raise ConfigError(f"absent={share} must be a share of the questions, from 0 to 1.")
+    answerable = [each for each in asked if each.question.answers]
+    chosen = np.random.default_rng(seed).permutation(len(answerable))[: round(share * len(answerable))]
+    return [
+        replace(each, question=replace(each.question, answers=()), without_article=True)
+        for each in (answerable[i] for i in sorted(chosen.tolist()))
+    ]
+
+
 def judge(
-    index: PhraseIndex, asked: Sequence[AskedQuestion], advance: Callable[[int], None] = lambda _: None
+    index: PhraseIndex,
+    articles: Sequence[Document],
+    asked: Sequence[AskedQuestion],
+    advance: Callable[[int], None] = lambda _: None,
 ) -> list[Judgement]:
-    judged = []
-    for first in range(0, len(asked), ASKED_AT_ONCE):
-        batch = asked[first : first + ASKED_AT_ONCE]
-        for each, answers in zip(batch, index.search([a.question.text for a in batch], k=RIVALS), strict=True):
-            golds = each.question.golds
-            right = bool(golds and answers and best_over_golds(exact_match, answers[0].text, golds))
-            judged.append(Judgement(each, np.array([answer.score for answer in answers]), right))
-        advance(len(batch))
+    """What becomes of each question; those without their article are asked of the documents with another title."""
+    judged: list[Judgement] = []
+    for left_out, group in groupby(sorted(asked, key=_left_out), key=_left_out):
+        searched = [article.id for article in articles if article.title != left_out] if left_out else None
+        several = list(group)
+        for first in range(0, len(several), ASKED_AT_ONCE):
+            batch = several[first : first + ASKED_AT_ONCE]
+            judged += _judged(batch, index.search([a.question.text for a in batch], k=RIVALS, documents=searched))
+            advance(len(batch))
     return judged
+
+
+def _left_out(asked: AskedQuestion) -> str:
+    return asked.article if asked.without_article else ""
+
+
+def _judged(batch: Sequence[AskedQuestion], results: Sequence[Sequence[Answer]]) -> Iterator[Judgement]:
+    for each, answers in zip(batch, results, strict=True):
+        golds = each.question.golds
+        right = bool(golds and answers and best_over_golds(exact_match, answers[0].text, golds))
+        yield Judgement(each, np.array([answer.score for answer in answers]), right)
 
 
 def report(judged: Sequence[Judgement]) -> ConfidenceReport:
