@@ -12,11 +12,12 @@ import pytest
 
 from densephrases import AsyncClient, Client
 from densephrases.errors import ConfigError, DataError, ServiceError
+from densephrases.search.answers import Answer
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.keys import Keys
 from densephrases.serve.settings import Limits
 from densephrases.text.documents import Document
-from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, running
+from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, TwoSides, running
 
 ADMIN = "a-key-for-administration"
 
@@ -108,6 +109,22 @@ def test_the_asynchronous_client(service: Running, index: PhraseIndex) -> None:
     asyncio.run(run())
 
 
+def test_another_side(tmp_path: Path) -> None:
+    index = PhraseIndex.create(tmp_path / "index", CITIES, model=TwoSides())
+    expected = index.with_task("upside-down").search(QUESTION, 3)
+    with running(index) as served, Client(f"http://127.0.0.1:{served.port}") as client:
+        assert client.with_task("upside-down").search(QUESTION, 3) == expected
+        assert client.search(QUESTION, 3) == client.with_task(None).search(QUESTION, 3) == index.search(QUESTION, 3)
+        other = client.with_task("upside-down")
+        assert other.extract(["London"], "river") == index.with_task("upside-down").extract(["London"], "river")
+
+        async def ask() -> list[Answer]:
+            async with AsyncClient(f"http://127.0.0.1:{served.port}") as asynchronous:
+                return await asynchronous.with_task("upside-down").search(QUESTION, 3)
+
+        assert asyncio.run(ask()) == expected
+
+
 def test_every_method_of_an_index_that_concerns_documents() -> None:
     """What the others do happens where the folder is."""
     about_folders = {
@@ -119,7 +136,6 @@ def test_every_method_of_an_index_that_concerns_documents() -> None:
         "hold",
         "check",
         "searcher",
-        "with_task",
         "fit",
     }
     public = {name for name in vars(PhraseIndex) if not name.startswith("_")} - about_folders

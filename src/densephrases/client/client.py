@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import cached_property, partial
 from typing import Any, Self, TypeVar, Unpack, overload
 from urllib.parse import quote, urlencode
@@ -40,6 +41,13 @@ class Client:
 
     def __init__(self, url: str, api_key: str | None = None, *, timeout: float = 60.0, retries: int = 3) -> None:
         self._service = Service(url, api_key, timeout, retries)
+        self._side: dict[str, str | None] = {}  # nothing said, the service asks with its own
+
+    def with_task(self, task: str | None) -> Self:
+        """The same service asked for another task of its model, None the default; this one stays as it is."""
+        other = copy(self)
+        other._side = {"task": task}
+        return other
 
     @overload
     def search(  # type: ignore[overload-overlap]  # a text is a sequence of texts
@@ -60,7 +68,9 @@ class Client:
         found = [
             [_answer(values) for values in result["answers"]]
             for batch in self._batches(several)
-            for result in self._service.call("POST", "/v1/answers", {"questions": batch, **terms})["results"]
+            for result in self._service.call("POST", "/v1/answers", {"questions": batch, **terms, **self._side})[
+                "results"
+            ]
         ]
         return found[0] if isinstance(questions, str) else found
 
@@ -81,7 +91,9 @@ class Client:
         return [
             Fact(result["subject"], relation, None if result["answer"] is None else _answer(result["answer"]))
             for batch in self._batches(list(subjects))
-            for result in self._service.call("POST", "/v1/extract", {"subjects": batch, **terms})["results"]
+            for result in self._service.call("POST", "/v1/extract", {"subjects": batch, **terms, **self._side})[
+                "results"
+            ]
         ]
 
     def document(self, identifier: str) -> Document | None:
@@ -183,6 +195,11 @@ class AsyncClient:
         self._client = Client(url, api_key, timeout=timeout, retries=retries)
         self._threads = ThreadPoolExecutor(connections, thread_name_prefix="densephrases-client")
 
+    def with_task(self, task: str | None) -> Self:
+        other = copy(self)
+        other._client = self._client.with_task(task)
+        return other
+
     @overload
     async def search(  # type: ignore[overload-overlap]
         self, questions: str, k: int = ..., **options: Unpack[SearchOptions]
@@ -238,6 +255,7 @@ def _terms(request: Request) -> dict[str, Any]:
         "min_confidence": request.min_confidence,
         "effort": request.effort,
         "exact": request.exact,
+        "truecase": request.truecase,
     }
     if request.where is not None:
         terms["where"] = {key: _listed(value) for key, value in request.where.items()}

@@ -54,6 +54,9 @@ class Asked(_Sent):
     exact: Annotated[
         bool | None, Field(description="Whether the answers must be the best of the whole collection, at any price.")
     ] = None
+    truecase: Annotated[
+        bool, Field(description="Gives capitals to questions without any, for models that know capitals.")
+    ] = True
     task: Task = None
 
 

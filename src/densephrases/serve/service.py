@@ -35,12 +35,14 @@ class SearchTerms:
     min_confidence: float
     effort: float
     exact: bool | None
+    truecase: bool
     task: str | None
 
     @classmethod
     def of(cls, request: Request, task: str | None) -> Self:
-        found = Filter.of(request.where, request.documents)
-        return cls(request.k, request.unit, found, request.min_confidence, request.effort, request.exact, task)
+        same = ("k", "unit", "min_confidence", "effort", "exact", "truecase")
+        values = {name: getattr(request, name) for name in same}
+        return cls(**values, filter=Filter.of(request.where, request.documents), task=task)
 
     def __call__(self, index: PhraseIndex, questions: Sequence[str]) -> list[list[Answer]]:
         return index.search(
@@ -52,6 +54,7 @@ class SearchTerms:
             min_confidence=self.min_confidence,
             effort=self.effort,
             exact=self.exact,
+            truecase=self.truecase,
         )
 
 
