@@ -9,7 +9,8 @@ import pytest
 
 from densephrases.errors import DataError
 from densephrases.evaluate.datasets import sample_path
-from densephrases.evaluate.questions import Format, OpenQuestion, official_file, read_questions
+from densephrases.evaluate.question_files import official_file, read_questions
+from densephrases.evaluate.questions import Format, OpenQuestion
 
 
 def lines(*entries: Any) -> str:

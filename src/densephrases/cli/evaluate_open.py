@@ -67,7 +67,7 @@ def open_domain(
     """Exact match and F1 of questions asked of a whole index, with the share that it can answer at all."""
     from densephrases.evaluate.open_domain import OpenOptions, OpenScores, ask_collection
     from densephrases.evaluate.prediction_files import open_predictions
-    from densephrases.evaluate.questions import read_questions
+    from densephrases.evaluate.question_files import read_questions
     from densephrases.evaluate.retrieval import require_measures
     from densephrases.search.phrase_index import PhraseIndex
     from densephrases.text.normal import normalize_answer

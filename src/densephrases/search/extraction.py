@@ -3,13 +3,13 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from densephrases.errors import ConfigError, DataError
 from densephrases.search.answers import Answer
 
-if TYPE_CHECKING:
-    from densephrases.search.phrase_index import PhraseIndex
+Search = Callable[..., list[list[Answer]]]
+"""`PhraseIndex.search` for several questions."""
 
 SLOT = "{subject} [SEP] {relation}"  # what question sides are trained on that are made for slots
 # What a model understands that only knows questions: 37.8 instead of 32.8 of 100 facts (docs/evaluation.md).
@@ -79,14 +79,14 @@ class Extraction:
 
 
 def extract_facts(
-    index: "PhraseIndex", subjects: Sequence[str], extraction: Extraction, advance: Callable[[int], None]
+    search: Search, subjects: Sequence[str], extraction: Extraction, advance: Callable[[int], None]
 ) -> Iterator[Fact]:
     """One fact a subject, in their order; `advance` is told how many are done."""
     if empty := [number for number, subject in enumerate(subjects, start=1) if not subject.strip()]:
         raise DataError(f"Subject {empty[0]} is empty; expected a name.")
     for first in range(0, len(subjects), _ASKED_AT_ONCE):
         batch = subjects[first : first + _ASKED_AT_ONCE]
-        found = index.search(
+        found = search(
             [extraction.question(subject) for subject in batch],
             k=_RESULTS if extraction.prefer_titles else 1,
             effort=extraction.effort,

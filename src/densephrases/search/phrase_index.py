@@ -271,7 +271,7 @@ class PhraseIndex:
         extraction = Extraction(
             relation=relation, template=template, prefer_titles=prefer_titles, min_confidence=min_confidence
         )
-        return list(extract_facts(self, subjects, extraction, advance))
+        return list(extract_facts(self.search, subjects, extraction, advance))
 
     @property
     def searcher(self) -> Searcher:

@@ -66,7 +66,7 @@ class FactTerms:
     task: str | None
 
     def __call__(self, index: PhraseIndex, subjects: Sequence[str]) -> list[Fact]:
-        return list(extract_facts(index, subjects, self.extraction, lambda _: None))
+        return list(extract_facts(index.search, subjects, self.extraction, lambda _: None))
 
 
 Terms = SearchTerms | FactTerms

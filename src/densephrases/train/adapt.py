@@ -8,7 +8,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from densephrases.errors import ConfigError, DataError, ModelError
-from densephrases.evaluate.questions import OpenQuestion, read_questions
+from densephrases.evaluate.question_files import read_questions
+from densephrases.evaluate.questions import OpenQuestion
 from densephrases.index.folder import IndexFolder
 from densephrases.model.adapted import read_adaptable, refuse_unfit_target, save_adapted
 from densephrases.model.bundled import resolve
