@@ -68,6 +68,16 @@ def test_threads_do_not_change_vectors(exported: Path) -> None:
     np.testing.assert_allclose(one.start_BD, two.start_BD, atol=1e-5)
 
 
+def test_weights_behind_a_link(copy: Path, exported: Path, tmp_path: Path) -> None:
+    """So folders look in the caches of model hubs."""
+    (tmp_path / "blobs").mkdir()
+    for number, path in enumerate(sorted(copy.iterdir())):
+        path.rename(tmp_path / "blobs" / str(number))
+        path.symlink_to(tmp_path / "blobs" / str(number))
+    assert np.array_equal(ask(copy).start_BD, ask(exported).start_BD)
+    assert np.array_equal(read(copy)[0].vectors_TD, read(exported)[0].vectors_TD)
+
+
 def test_bad_settings(exported: Path) -> None:
     with pytest.raises(ConfigError, match=r"'int4'.*'fp32', 'int8'"):
         OnnxEncoder.load(exported, "int4")  # type: ignore[arg-type]

@@ -135,6 +135,7 @@ class OnnxEncoder(Encoder):
         options.log_severity_level = LOG_ERRORS
         if self.threads is not None:
             options.intra_op_num_threads = self.threads
+        linked = _read_linked(path.with_name(weights), options)  # noqa: F841  (must live until the session is made)
         try:
             return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # the library's exceptions have no base class of their own
@@ -142,6 +143,15 @@ class OnnxEncoder(Encoder):
                 f"'{path}' with its {weights} cannot be opened ({first_line(error)}); "
                 "one of the two is truncated or of another export: copy the model folder again."
             ) from error
+
+
+def _read_linked(weights: Path, options: Any) -> bytes:
+    """Weights behind a link, as in the caches of model hubs: newer versions follow none that leaves the folder."""
+    if not (weights.is_symlink() and hasattr(options, "add_external_initializers_from_files_in_memory")):
+        return b""
+    content = weights.read_bytes()
+    options.add_external_initializers_from_files_in_memory([weights.name], [content], [len(content)])
+    return content
 
 
 def _question_path(place: Path, precision: Precision, task: str | None) -> Path:
