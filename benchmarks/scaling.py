@@ -1,0 +1,284 @@
+"""How the search for candidates grows with the number of token vectors, and what it finds.
+
+python benchmarks/scaling.py INDEX [--sizes 100000 --sizes 1000000 ...] [--questions FILE] [--work FOLDER]
+    [--json FILE] [--plot FILE]
+
+The first vectors are those of INDEX; when they are used up, copies follow, moved at random by a tenth of their spread,
+so that each vector gets neighbours as in a larger collection. Each size has a store and a candidate index of its own,
+as segments of an index have them, on disk and mapped. Search is that of one question, its start and its end together,
+with as many candidates as a question of ten answers begins with. Recall is of the ten best rows of exhaustive search.
+
+10^7 vectors of 384 numbers take 3.9 GB on disk and a candidate index of 0.8 GB. With --work stores are kept.
+"""
+
+import json
+import os
+import platform
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from densephrases.errors import ConfigError, DensePhrasesError, MissingExtraError
+from densephrases.evaluate.datasets import questions_of, read_squad, sample_path
+from densephrases.index.candidates import (
+    DEFAULT_EFFORT,
+    Candidates,
+    ExactCandidates,
+    choose_kind,
+    open_candidates,
+    write_candidates,
+)
+from densephrases.index.disk import replace_json
+from densephrases.index.vectors import Calibration, Floats, VectorStore, quantize, release_pages
+from densephrases.sample import SAMPLE_QUESTIONS
+from densephrases.search.pairs import FEWEST_CANDIDATES
+from densephrases.search.phrase_index import PhraseIndex
+
+SIZES = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
+EXPONENT_BAR = 0.5
+SPREAD_OF_COPIES = 0.1  # times the spread of each dimension
+BLOCK_ROWS = 16_384
+RECALLED = 10
+WARM_UP = 5
+
+# Shape suffixes: B query vectors, K rows of each, N rows, D vector size.
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Of one number of vectors; milliseconds are those of a question."""
+
+    rows: int
+    real_rows: int
+    kind: str
+    build_seconds: float
+    store_bytes: int
+    candidate_bytes: int
+    p50_ms: float
+    p99_ms: float
+    recall: float
+
+
+def main(
+    index: Annotated[Path, typer.Argument(help="An index, whose vectors come first.")],
+    sizes: Annotated[list[int] | None, typer.Option(help="Numbers of vectors [default: 10^5 to 10^7].")] = None,
+    questions: Annotated[Path | None, typer.Option(help="A SQuAD file to ask the questions of.")] = None,
+    limit: Annotated[int, typer.Option(help="Questions that are timed.")] = 300,
+    judged: Annotated[int, typer.Option(help="Questions whose recall is measured: every vector is looked at.")] = 50,
+    effort: Annotated[float, typer.Option(help="From 0, fast, to 1, exhaustive.")] = DEFAULT_EFFORT,
+    work: Annotated[Path | None, typer.Option(help="Where stores and candidate indexes are kept.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here as well.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw them, as PNG, SVG or PDF.")] = None,
+) -> None:
+    """Prints build time, bytes, search time and recall for each size, and the exponent of growth."""
+    try:
+        opened = PhraseIndex.open(index)
+        queries = [encoded(opened, text) for text in read_questions(questions)[:limit]]
+        points = []
+        with TemporaryDirectory() as temporary:
+            source = Source(opened)
+            for size in sorted(sizes or SIZES):
+                place = (work or Path(temporary)) / f"{source.key}-{size}"
+                points.append(measured(source, size, place, queries, judged, effort))
+                print(f"{size:,} vectors: {points[-1].p50_ms:.2f} ms, recall {points[-1].recall:.4f}", flush=True)
+                if json_file is not None:
+                    write_figures(json_file, points, effort)
+        print_points(points)
+        if plot is not None:
+            draw(points, plot)
+    except DensePhrasesError as error:
+        raise SystemExit(f"Error: {error}") from error
+
+
+def read_questions(path: Path | None) -> list[str]:
+    """Spread over the whole file: neighbours in it ask about the same passage."""
+    texts = [question.text.strip() for _, question in questions_of(read_squad(path or sample_path()))]
+    texts += [] if path else [sample.question for sample in SAMPLE_QUESTIONS]
+    texts = list(dict.fromkeys(text for text in texts if text))
+    return [texts[i] for i in np.random.default_rng(0).permutation(len(texts))]
+
+
+def encoded(index: PhraseIndex, question: str) -> Floats:
+    """The start and the end vector of a question, as they are looked up together."""
+    vectors = index.encoder.encode_questions([question])
+    return np.concatenate([vectors.start_BD, vectors.end_BD])
+
+
+class Source:
+    """Vectors without end: those of an index, then copies of them."""
+
+    def __init__(self, index: PhraseIndex) -> None:
+        self._stores = [segment.store for segment in index.folder.segments if segment.rows]
+        if not self._stores:
+            raise ConfigError("The index has no vectors; expected one with documents.")
+        self.rows = sum(len(store) for store in self._stores)
+        self.calibration = self._stores[0].calibration
+        self.key = f"{index.encoder.fingerprint[:12]}-{self.rows}"
+
+    def blocks(self, rows: int) -> Iterator[Floats]:
+        """The first `rows` vectors, some at a time, the same ones every time."""
+        generator = np.random.default_rng(0)
+        made = 0
+        for copy in range(-(-rows // self.rows)):
+            for block_ND in self._real():
+                taken_ND = block_ND[: rows - made]
+                if not len(taken_ND):
+                    return
+                made += len(taken_ND)
+                yield perturbed(taken_ND, self.calibration, generator) if copy else taken_ND
+
+    def _real(self) -> Iterator[Floats]:
+        for store in self._stores:
+            for first in range(0, len(store), BLOCK_ROWS):
+                yield store.decode(slice(first, first + BLOCK_ROWS))
+                release_pages(store.records_N)
+
+
+def perturbed(vectors_ND: Floats, calibration: Calibration, generator: np.random.Generator) -> Floats:
+    noise_ND = generator.standard_normal(vectors_ND.shape, dtype=np.float32)
+    return vectors_ND + np.float32(SPREAD_OF_COPIES) * calibration.spread_D * noise_ND
+
+
+def measured(source: Source, rows: int, place: Path, queries: Sequence[Floats], judged: int, effort: float) -> Point:
+    store = stored(source, rows, place / "vectors.bin")
+    kind = choose_kind(rows)
+    seconds = build_seconds(store, place)
+    path = place / "candidates.faiss"
+    candidates = open_candidates(path, kind, store)
+    times = search_milliseconds(candidates, queries, effort)
+    p50, p99 = (float(np.percentile(times, percent)) for percent in (50, 99))
+    return Point(
+        rows=rows,
+        real_rows=min(rows, source.rows),
+        kind=kind,
+        build_seconds=seconds,
+        store_bytes=(place / "vectors.bin").stat().st_size,
+        candidate_bytes=path.stat().st_size if path.exists() else 0,
+        p50_ms=p50,
+        p99_ms=p99,
+        recall=recall(candidates, queries[:judged], effort),
+    )
+
+
+def stored(source: Source, rows: int, path: Path) -> VectorStore:
+    """In int8, as an index stores them by default; a file that was not finished is begun again."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(".partial")
+        with partial.open("wb") as file:
+            for block_ND in source.blocks(rows):
+                file.write(quantize(block_ND, "int8", source.calibration).tobytes())
+        partial.rename(path)
+    return VectorStore.open(path, "int8", source.calibration)
+
+
+def build_seconds(store: VectorStore, place: Path) -> float:
+    """Of the candidate index, measured when it is built and kept with it."""
+    path, note = place / "candidates.faiss", place / "build.json"
+    if not note.exists():
+        begin = time.perf_counter()
+        write_candidates(store, choose_kind(len(store)), path)
+        replace_json(note, {"seconds": time.perf_counter() - begin})
+    return float(json.loads(note.read_text())["seconds"])
+
+
+def search_milliseconds(candidates: Candidates, queries: Sequence[Floats], effort: float) -> list[float]:
+    """Of each question; the first ones come once more before, for the pages they need to be in memory."""
+    for query_BD in queries[:WARM_UP]:
+        candidates.search(query_BD, FEWEST_CANDIDATES, None, effort)
+    times = []
+    for query_BD in queries:
+        begin = time.perf_counter()
+        candidates.search(query_BD, FEWEST_CANDIDATES, None, effort)
+        times.append(1000 * (time.perf_counter() - begin))
+    return times
+
+
+def recall(candidates: Candidates, queries: Sequence[Floats], effort: float) -> float:
+    """All questions are compared with all vectors in one scan."""
+    queries_BD = np.concatenate(list(queries))
+    _, expected_BK = ExactCandidates(candidates.store).search(queries_BD, RECALLED)
+    found = [candidates.search(query_BD, FEWEST_CANDIDATES, None, effort)[1][:, :RECALLED] for query_BD in queries]
+    return overlap(expected_BK, np.concatenate(found))
+
+
+def overlap(expected_BK: NDArray[np.int64], found_BK: NDArray[np.int64]) -> float:
+    """The share of expected rows that were found."""
+    hits = sum(len(np.intersect1d(e, f)) for e, f in zip(expected_BK, found_BK, strict=True))
+    return hits / expected_BK.size
+
+
+def exponent(rows: Sequence[int], values: Sequence[float]) -> float:
+    """The slope of a straight line through the points on two logarithmic axes."""
+    if len(rows) < 2:
+        return float("nan")
+    return float(np.polyfit(np.log(rows), np.log(values), 1)[0])
+
+
+def growth(points: Sequence[Point]) -> float:
+    """Of the median; points that are scanned whole follow another law and do not count."""
+    approximate = [point for point in points if point.kind != "exact"]
+    return exponent([point.rows for point in approximate], [point.p50_ms for point in approximate])
+
+
+def print_points(points: Sequence[Point]) -> None:
+    table = Table("vectors", "real", "kind", "build s", "store MB", "candidates MB", "p50 ms", "p99 ms", "recall@10")
+    for p in points:
+        sizes = (f"{value / 1e6:.0f}" for value in (p.store_bytes, p.candidate_bytes))
+        times = (f"{p.p50_ms:.2f}", f"{p.p99_ms:.2f}", f"{p.recall:.4f}")
+        table.add_row(f"{p.rows:,}", f"{p.real_rows:,}", p.kind, f"{p.build_seconds:.1f}", *sizes, *times)
+    console = Console(width=120)
+    console.print(table)
+    value = growth(points)
+    if value == value:
+        verdict = "reached" if value < EXPONENT_BAR else "missed"
+        console.print(f"p50 grows with the number of vectors to the power of {value:.2f} (< {EXPONENT_BAR}: {verdict})")
+
+
+def write_figures(path: Path, points: Sequence[Point], effort: float) -> None:
+    value = growth(points)
+    values: dict[str, Any] = {
+        "machine": {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()},
+        "effort": effort,
+        "exponent": None if value != value else value,
+        "bar": EXPONENT_BAR,
+        "points": [asdict(point) for point in points],
+    }
+    path.write_text(json.dumps(values, indent=1))
+
+
+def draw(points: Sequence[Point], path: Path) -> None:
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("--plot needs matplotlib: pip install 'densephrases[plot]'") from error
+    rows = [point.rows for point in points]
+    figure = Figure(figsize=(11, 3.5), layout="constrained")
+    time_axes, recall_axes, size_axes = figure.subplots(1, 3)
+    time_axes.loglog(rows, [p.p50_ms for p in points], "o-", label="p50")
+    root = [points[0].p50_ms * (count / rows[0]) ** EXPONENT_BAR for count in rows]
+    time_axes.loglog(rows, root, "--", color="grey", label="square root")
+    time_axes.set(ylabel="ms a question", title="Search")
+    time_axes.legend()
+    recall_axes.semilogx(rows, [p.recall for p in points], "o-")
+    recall_axes.set(ylabel="recall@10 of exhaustive search", title="Recall", ylim=(0.9, 1.0))
+    size_axes.loglog(rows, [p.candidate_bytes / 1e6 for p in points], "o-", label="candidates, MB")
+    size_axes.loglog(rows, [p.build_seconds for p in points], "s-", label="build, s")
+    size_axes.set(title="Size and build time")
+    size_axes.legend()
+    for axes in (time_axes, recall_axes, size_axes):
+        axes.set_xlabel("token vectors")
+    figure.savefig(path, dpi=150)
+
+
+if __name__ == "__main__":
+    typer.run(main)
