@@ -32,7 +32,7 @@ from densephrases.index.folder import IndexFolder
 from densephrases.index.ledger import Ledger
 from densephrases.index.parts import PartBuilder
 from densephrases.index.settings import IndexSettings
-from densephrases.index.tokenizing import results, tokenizer_pool
+from densephrases.index.tokenizing import TokenizerPool, results
 from densephrases.model.bundled import resolve
 from densephrases.model.device import DeviceEncoder, PassageStates
 from densephrases.model.network import PhraseModel
@@ -190,14 +190,14 @@ def tokenized(encoder: DeviceEncoder, source: Corpus) -> Work:
             texts.append(documents)
             characters, documents = 0, []
     texts += [documents] if documents else []
-    with tokenizer_pool(encoder.tokens, encoder.workers) as pool:
-        results(
-            [future for _ in range(4 * max(encoder.workers, 1)) for future in pool.cut(texts[0][:1])]
-        )  # starts them
-        began = time.perf_counter()
-        cut = [results(futures) for futures in [pool.cut(some) for some in texts]]
-        packed = [PackedPassages.join([part.packed for part in parts]) for parts in cut]
-        return Work(packed, time.perf_counter() - began)
+    pool = TokenizerPool(encoder.tokens, encoder.workers)
+    results([future for _ in range(4 * max(encoder.workers, 1)) for future in pool.cut(texts[0][:1])])  # starts them
+    began = time.perf_counter()
+    cut = [results(futures) for futures in [pool.cut(some) for some in texts]]
+    packed = [PackedPassages.join([part.packed for part in parts]) for parts in cut]
+    seconds = time.perf_counter() - began
+    pool.stop()
+    return Work(packed, seconds)
 
 
 def encoded(

@@ -1,11 +1,14 @@
 """Chunks through processes and threads: nothing is lost, doubled or out of order, and a stop leaves nothing behind."""
 
 import multiprocessing
+import os
+import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
 
 import numpy as np
@@ -19,7 +22,7 @@ from densephrases.index.folder import IndexFolder
 from densephrases.index.rows import Rows
 from densephrases.index.segment import VECTORS_FILE
 from densephrases.index.settings import IndexSettings
-from densephrases.index.tokenizing import results, tokenizer_pool
+from densephrases.index.tokenizing import TokenizerPool, results
 from densephrases.model.bulk import BulkEncoder, KeptVectors
 from densephrases.model.encoder import PassageVectors
 from densephrases.model.packing import PackedPassages, Packing
@@ -140,13 +143,66 @@ def test_an_error_of_the_device_ends_the_build(tmp_path: Path) -> None:
     assert threading.active_count() == before
 
 
+ENDLESS = """
+from itertools import count
+from pathlib import Path
+from densephrases.index import parts
+from densephrases.index.folder import IndexFolder
+from densephrases.index.settings import IndexSettings
+from densephrases.text.documents import Document
+from tests.index.made_up import long_text
+from tests.index.test_bulk import BulkHashEncoder
+
+parts.BULK_PART_ROWS = 1  # every chunk is committed
+encoder = BulkHashEncoder(workers=2)
+index = IndexFolder.create(Path({folder!r}), IndexSettings.of(encoder, "hash"))
+documents = (Document(str(n), long_text(n, 40)) for n in count())
+index.add(documents, encoder, lambda done: print(done.documents, flush=True))
+"""
+
+
+def group_ends(number: int) -> bool:
+    """Soon: Python's own helper of such processes ends after them."""
+    for _ in range(100):
+        try:
+            os.killpg(number, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals reach groups of processes otherwise there")
+def test_ctrl_c_ends_all_processes_and_keeps_what_is_encoded(tmp_path: Path) -> None:
+    """As at a terminal, where all processes are told; a script without a guard, which must not run twice."""
+    code = ENDLESS.format(folder=str(tmp_path / "index"))
+    root = Path(__file__).parents[2]
+    (tmp_path / "script.py").write_text(f"import sys; sys.path.insert(0, {str(root)!r})\n{code}", encoding="utf-8")
+    with Popen(  # noqa: S603
+        [sys.executable, tmp_path / "script.py"], stdout=PIPE, stderr=PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        for _ in range(3):
+            process.stdout.readline()  # a chunk more is written
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert errors.count("Traceback") == 1
+    assert errors.strip().endswith("KeyboardInterrupt")
+    assert group_ends(process.pid)
+    index = IndexFolder.open(tmp_path / "index")
+    assert index.documents > 0
+    assert index.manifest.building
+    assert index.check() == []
+
+
 def test_a_process_that_ended_is_explained() -> None:
-    with tokenizer_pool(HashEncoder().tokens, 1) as pool:
+    pool = TokenizerPool(HashEncoder().tokens, 1)
+    results(pool.tokenize([Passage("the tower")]))
+    for child in multiprocessing.active_children():
+        child.kill()
+    with pytest.raises(PhraseIndexError, match=r"was ended.*run the same command again"):
         results(pool.tokenize([Passage("the tower")]))
-        for child in multiprocessing.active_children():
-            child.kill()
-        with pytest.raises(PhraseIndexError, match=r"was ended.*run the same command again"):
-            results(pool.tokenize([Passage("the tower")]))
+    pool.stop()
 
 
 @given(st.data())

@@ -5,16 +5,16 @@ depends on nothing but the documents since the last one that ended with a docume
 """
 
 import sys
-from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from densephrases.index.build import CHARACTERS_PER_TOKEN, Chunk, EncodedChunk, Piece, chunk_documents, chunks
 from densephrases.index.identity import PreparedDocument
 from densephrases.index.rows import Rows
-from densephrases.index.tokenizing import CutDocuments, TokenizerPool, results, tokenizer_pool
+from densephrases.index.stages import Stages
+from densephrases.index.tokenizing import CutDocuments, TokenizerPool, results
 from densephrases.model.bulk import BulkEncoder
 from densephrases.model.packing import PackedPassages, Packing
 from densephrases.text.sentences import TextSpan
@@ -33,57 +33,93 @@ class _Tokenizing(NamedTuple):
 
 
 class _Packed(NamedTuple):
+    chunk: Chunk
     passages: PackedPassages
     packing: Packing
+
+
+class _Started(NamedTuple):
+    chunk: Chunk
+    passages: PackedPassages
+    computing: Any
+
+
+class _Work:
+    """What is done with a chunk, by a thread each."""
+
+    def __init__(self, encoder: BulkEncoder, threshold: float | None) -> None:
+        self.encoder = encoder
+        self.threshold = threshold
+        self._pool: TokenizerPool | None = None
+
+    @property
+    def pool(self) -> TokenizerPool:
+        """Made by the thread that uses it, which Ctrl-C does not interrupt."""
+        self._pool = self._pool or TokenizerPool(self.encoder.tokens, self.encoder.workers)
+        return self._pool
+
+    def stop(self) -> None:
+        if self._pool is not None:
+            self._pool.stop()
+
+    def tokenize(self, chunk: Chunk) -> _Tokenizing:
+        if chunk.passages:
+            return _Tokenizing(chunk, [], self.pool.tokenize(chunk.texts()))
+        return _Tokenizing(chunk, self.pool.cut([piece.prepared.document for piece in chunk.pieces]), [])
+
+    def pack(self, given: _Tokenizing) -> _Packed:
+        cut = results(given.cut)
+        _add_passages(given.chunk, cut)
+        passages = PackedPassages.join([*(part.packed for part in cut), *results(given.tokenized)])
+        return _Packed(given.chunk, passages, Packing.of(passages, self.encoder.tokens_per_batch))
+
+    def start(self, given: _Packed) -> _Started:
+        computing = self.encoder.start(given.passages, given.packing, self.threshold)
+        return _Started(given.chunk, given.passages, computing)
+
+    def finish(self, given: _Started) -> EncodedChunk:
+        return EncodedChunk(given.chunk, Rows.of_packed(given.passages, self.encoder.finish(given.computing)))
 
 
 def encode_in_bulk(
     documents: Iterable[PreparedDocument], encoder: BulkEncoder, threshold: float | None
 ) -> Generator[EncodedChunk]:
     """Encoded chunks in order, as `encode_ahead` gives them."""
-    pending: deque[Future[EncodedChunk]] = deque()
-    with _quick_switches(), ExitStack() as stack:
-        pool = stack.enter_context(tokenizer_pool(encoder.tokens, encoder.workers))
-        packing, computing, fetching = (stack.enter_context(_thread(name)) for name in ("pack", "compute", "fetch"))
-        for given in _tokenizing(documents, CHARACTERS_PER_TOKEN * encoder.tokens_per_chunk, pool):
-            packed = packing.submit(_pack, given, encoder)
-            started = computing.submit(_start, packed, encoder, threshold)
-            pending.append(fetching.submit(_finish, given.chunk, packed, started, encoder))
-            if len(pending) > AHEAD:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
+    work = _Work(encoder, threshold)
+    stages = Stages(work.tokenize, work.pack, work.start, work.finish)
+    ahead = 0
+    try:
+        with _quick_switches():
+            for chunk in _whole_chunks(documents, CHARACTERS_PER_TOKEN * encoder.tokens_per_chunk):
+                stages.put(chunk)
+                ahead += 1
+                if ahead > AHEAD:
+                    yield stages.get()
+                    ahead -= 1
+            for _ in range(ahead):
+                yield stages.get()
+    finally:
+        stages.stop()
+        work.stop()
 
 
-def _tokenizing(documents: Iterable[PreparedDocument], characters: int, pool: TokenizerPool) -> Iterator[_Tokenizing]:
-    """Documents are cut by the pool, but for those that alone are longer than a chunk."""
+def _whole_chunks(documents: Iterable[PreparedDocument], characters: int) -> Iterator[Chunk]:
+    """Documents not yet cut into passages, but for those that alone are longer than a chunk."""
     chunk = Chunk()
     held = 0
     for prepared in documents:
         length = len(prepared.document.text)
         is_long = length > 2 * characters
         if chunk.pieces and (is_long or held >= characters or len(chunk.pieces) >= chunk_documents(characters)):
-            yield _cut(chunk, pool)
+            yield chunk
             chunk, held = Chunk(), 0
         if is_long:
-            for part in chunks([prepared], characters):
-                yield _Tokenizing(part, [], pool.tokenize(part.texts()))
+            yield from chunks([prepared], characters)
         else:
             chunk.pieces.append(Piece(prepared, closes=True))
             held += length
     if chunk.pieces:
-        yield _cut(chunk, pool)
-
-
-def _cut(chunk: Chunk, pool: TokenizerPool) -> _Tokenizing:
-    return _Tokenizing(chunk, pool.cut([piece.prepared.document for piece in chunk.pieces]), [])
-
-
-def _pack(given: _Tokenizing, encoder: BulkEncoder) -> _Packed:
-    cut = results(given.cut)
-    _add_passages(given.chunk, cut)
-    passages = PackedPassages.join([*(part.packed for part in cut), *results(given.tokenized)])
-    return _Packed(passages, Packing.of(passages, encoder.tokens_per_batch))
+        yield chunk
 
 
 def _add_passages(chunk: Chunk, cut: list[CutDocuments]) -> None:
@@ -92,23 +128,6 @@ def _add_passages(chunk: Chunk, cut: list[CutDocuments]) -> None:
     for piece, count in zip(chunk.pieces, counts, strict=bool(cut)):
         for _ in range(count):
             chunk.add(piece, next(spans))
-
-
-def _start(packed: "Future[_Packed]", encoder: BulkEncoder, threshold: float | None) -> Any:
-    return encoder.start(*packed.result(), threshold)
-
-
-def _finish(chunk: Chunk, packed: "Future[_Packed]", started: Future[Any], encoder: BulkEncoder) -> EncodedChunk:
-    return EncodedChunk(chunk, Rows.of_packed(packed.result().passages, encoder.finish(started.result())))
-
-
-@contextmanager
-def _thread(name: str) -> Iterator[ThreadPoolExecutor]:
-    executor = ThreadPoolExecutor(1, name)
-    try:
-        yield executor
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager

@@ -45,9 +45,14 @@ class TokenizerPool:
     Futures are to be waited for with `results`; one after the other they are what was given.
     """
 
-    def __init__(self, tokens: Tokens, executor: ProcessPoolExecutor | None) -> None:
+    def __init__(self, tokens: Tokens, workers: int) -> None:
         self._tokens = tokens
-        self._executor = executor
+        self._executor = _processes(tokens, workers) if workers else None
+
+    def stop(self) -> None:
+        """What was not begun is left undone."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
 
     def cut(self, documents: Sequence[Document]) -> list[Future[CutDocuments]]:
         tasks: list[list[Passage]] = [[]]
@@ -89,21 +94,14 @@ def _ended_explained() -> Iterator[None]:
         ) from error
 
 
-@contextmanager
-def tokenizer_pool(tokens: Tokens, workers: int) -> Iterator[TokenizerPool]:
-    if workers == 0:
-        yield TokenizerPool(tokens, None)
-        return
+def _processes(tokens: Tokens, workers: int) -> ProcessPoolExecutor:
     # Spawned, not forked: a copy of a process whose threads are at work may wait forever for one of their locks.
     context = multiprocessing.get_context("spawn")
     executor = ProcessPoolExecutor(workers, context, _begin, (tokens.tokenizer.to_str(), tokens.config))
-    try:
-        with _without_script():
-            for _ in range(workers):
-                executor.submit(_nothing)
-        yield TokenizerPool(tokens, executor)
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
+    with _without_script(), _without_interrupts():
+        for _ in range(workers):
+            executor.submit(_nothing)
+    return executor
 
 
 @contextmanager
@@ -120,8 +118,21 @@ def _without_script() -> Iterator[None]:
         script.__dict__.update(hidden)
 
 
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Ctrl-C reaches all processes of a terminal. Those started here are ended by whoever started them."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin(tokenizer: str, config: ModelConfig) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; whoever started this one ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     _worker.append(Tokens(Tokenizer.from_str(tokenizer), config))
 

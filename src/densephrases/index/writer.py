@@ -1,7 +1,6 @@
 """Writes a segment: documents as they are encoded, or runs of documents copied from other segments."""
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from densephrases.index.segment import (
     Segment,
     array_file,
 )
+from densephrases.index.stages import Stages
 from densephrases.index.vectors import Calibration, Quantizer, quantized_blocks, release_pages
 
 _EDGES = ("text_edges", "record_edges", "document_passages", "passage_rows")
@@ -43,8 +43,9 @@ class SegmentWriter:
         self._hashes: list[NDArray[np.uint64]] = []  # of ids, in document order
         self.documents = self.passages = self.rows = 0
         self._cursor = _Cursor()
-        self._thread = ThreadPoolExecutor(1, "vectors")  # most bytes are theirs: quantised and hashed beside the rest
-        self._writing: Future[None] | None = None
+        self._vectors = Stages(self._write_vectors)  # most bytes are theirs: quantised and hashed beside the rest
+        self._handed_over = self._written = 0
+        self._failure: Exception | None = None
         for name in _EDGES:
             self._append(name, [0])
 
@@ -58,17 +59,24 @@ class SegmentWriter:
         self._append("lengths", rows.lengths_R)
         self._append("reach", rows.reach_R)
         self._wait()
-        self._writing = self._thread.submit(self._write_vectors, rows)
+        self._handed_over += 1
+        self._vectors.put(rows)
         self.rows += len(rows)
 
     def _write_vectors(self, rows: Rows) -> None:
-        for records in quantized_blocks(rows.vectors_RD, self.quantizer, self.calibration):
-            self._files[VECTORS_FILE].write(records.view(np.uint8))
+        try:
+            for records in quantized_blocks(rows.vectors_RD, self.quantizer, self.calibration):
+                self._files[VECTORS_FILE].write(records.view(np.uint8))
+        except Exception as error:
+            self._failure = error
+        self._written += 1
 
     def _wait(self) -> None:
-        """Until vectors are written; what failed there fails here, whenever it is asked."""
-        if self._writing is not None:
-            self._writing.result()
+        """Until vectors are written. Counted, as what comes out of a queue is lost if Ctrl-C comes with it."""
+        while self._written < self._handed_over:
+            self._vectors.get()
+        if self._failure is not None:
+            raise self._failure
 
     def _open_documents(self, opened: Sequence[PreparedDocument]) -> None:
         for file, edges, name in ((TEXT_FILE, "text_edges", "text"), (RECORDS_FILE, "record_edges", "record")):
@@ -120,7 +128,7 @@ class SegmentWriter:
 
     def finish(self, name: str, *, part: bool) -> SegmentEntry:
         self._wait()
-        self._thread.shutdown()
+        self._vectors.stop()
         hashes = np.concatenate([*self._hashes, np.zeros(0, dtype=np.uint64)])
         order = np.argsort(hashes, kind="stable")
         self._append("id_hashes", hashes[order])
@@ -131,7 +139,7 @@ class SegmentWriter:
         return SegmentEntry(name, self.documents, self.passages, self.rows, files, part=part)
 
     def abandon(self) -> None:
-        self._thread.shutdown(cancel_futures=True)
+        self._vectors.stop()
         for file in self._files.values():
             file.abandon()
 
