@@ -34,11 +34,13 @@ from densephrases.index.parts import PartBuilder
 from densephrases.index.settings import IndexSettings
 from densephrases.index.tokenizing import TokenizerPool, results
 from densephrases.model.bundled import resolve
+from densephrases.model.config import ModelConfig
 from densephrases.model.device import DeviceEncoder, PassageStates
 from densephrases.model.network import PhraseModel
 from densephrases.model.packed import operations
 from densephrases.model.packing import PackedPassages, Packing
 from densephrases.model.passages import Indexable, PassageSide, read_indexable
+from densephrases.model.trunk import read_config, read_tokenizer
 from densephrases.sample import articles_path
 from densephrases.text.documents import Document
 from densephrases.text.passages import Passage
@@ -104,7 +106,7 @@ class Work:
 
 def main(
     model: Annotated[str, typer.Option(help="A bundled model's name, an exported model or a checkpoint.")] = "small",
-    base: Annotated[Path | None, typer.Option(help="A Hugging Face encoder instead, as it is.")] = None,
+    base: Annotated[Path | None, typer.Option(help="A Hugging Face encoder instead, untrained.")] = None,
     corpus: Annotated[list[Path] | None, typer.Option(help="What to index; else the bundled sample.")] = None,
     tokens: Annotated[int, typer.Option(help="About how many to encode.")] = 5_000_000,
     batch_tokens: Annotated[str, typer.Option(help="Sizes of batches to compare; the last is built with.")] = "262144",
@@ -153,7 +155,12 @@ def main(
 
 
 def of_base(base: Path) -> Indexable:
-    model = PhraseModel.from_base(base, share=True)
+    """With random weights if the folder has none, which takes as long to compute."""
+    if any(base.glob("*.safetensors")):
+        model = PhraseModel.from_base(base, share=True)
+    else:
+        config = ModelConfig(base=base.name, trunk=read_config(base).to_dict(), share=True)
+        model = PhraseModel(config, read_tokenizer(base))
     return Indexable(PassageSide.of(model), model.encoder())
 
 
