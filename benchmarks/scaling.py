@@ -270,9 +270,12 @@ def draw(points: Sequence[Point], path: Path) -> None:
     time_axes.set(ylabel="ms a question", title="Search")
     time_axes.legend()
     recall_axes.semilogx(rows, [p.recall for p in points], "o-")
-    recall_axes.set(ylabel="recall@10 of exhaustive search", title="Recall", ylim=(0.9, 1.0))
-    size_axes.loglog(rows, [p.candidate_bytes / 1e6 for p in points], "o-", label="candidates, MB")
-    size_axes.loglog(rows, [p.build_seconds for p in points], "s-", label="build, s")
+    recall_axes.set(
+        ylabel="recall@10 of exhaustive search", title="Recall", ylim=(min(0.9, *(p.recall for p in points)), 1.0)
+    )
+    built = [point for point in points if point.kind != "exact"]
+    size_axes.loglog([p.rows for p in built], [p.candidate_bytes / 1e6 for p in built], "o-", label="candidates, MB")
+    size_axes.loglog([p.rows for p in built], [p.build_seconds for p in built], "s-", label="build, s")
     size_axes.set(title="Size and build time")
     size_axes.legend()
     for axes in (time_axes, recall_axes, size_axes):
