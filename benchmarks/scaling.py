@@ -3,10 +3,11 @@
 python benchmarks/scaling.py INDEX [--sizes 100000 --sizes 1000000 ...] [--questions FILE] [--work FOLDER]
     [--json FILE] [--plot FILE]
 
-The first vectors are those of INDEX; when they are used up, copies follow, moved at random by a tenth of their spread,
-so that each vector gets neighbours as in a larger collection. Each size has a store and a candidate index of its own,
-as segments of an index have them, on disk and mapped. Search is that of one question, its start and its end together,
-with as many candidates as a question of ten answers begins with. Recall is of the ten best rows of exhaustive search.
+The first vectors are those of INDEX; when they are used up, copies follow, moved at random by a tenth of their spread
+(--spread), so that each vector gets neighbours as in a larger collection. Each size has a store and a candidate index
+of its own, as segments of an index have them, on disk and mapped. Search is that of one question, its start and its end
+together, with as many candidates as a question of ten answers begins with. Recall is of the ten best rows of exhaustive
+search.
 
 10^7 vectors of 384 numbers take 3.9 GB on disk and a candidate index of 0.8 GB. With --work stores are kept.
 """
@@ -38,14 +39,13 @@ from densephrases.index.candidates import (
     write_candidates,
 )
 from densephrases.index.disk import replace_json
-from densephrases.index.vectors import Calibration, Floats, VectorStore, quantize, release_pages
+from densephrases.index.vectors import Floats, VectorStore, quantize, release_pages
 from densephrases.sample import SAMPLE_QUESTIONS
 from densephrases.search.pairs import FEWEST_CANDIDATES
 from densephrases.search.phrase_index import PhraseIndex
 
 SIZES = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 EXPONENT_BAR = 0.5
-SPREAD_OF_COPIES = 0.1  # times the spread of each dimension
 BLOCK_ROWS = 16_384
 RECALLED = 10
 WARM_UP = 5
@@ -75,6 +75,7 @@ def main(
     limit: Annotated[int, typer.Option(help="Questions that are timed.")] = 300,
     judged: Annotated[int, typer.Option(help="Questions whose recall is measured: every vector is looked at.")] = 50,
     effort: Annotated[float, typer.Option(help="From 0, fast, to 1, exhaustive.")] = DEFAULT_EFFORT,
+    spread: Annotated[float, typer.Option(help="How far copies are moved, times the spread of each dimension.")] = 0.1,
     work: Annotated[Path | None, typer.Option(help="Where stores and candidate indexes are kept.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here as well.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw them, as PNG, SVG or PDF.")] = None,
@@ -85,13 +86,13 @@ def main(
         queries = [encoded(opened, text) for text in read_questions(questions)[:limit]]
         points = []
         with TemporaryDirectory() as temporary:
-            source = Source(opened)
+            source = Source(opened, spread)
             for size in sorted(sizes or SIZES):
                 place = (work or Path(temporary)) / f"{source.key}-{size}"
                 points.append(measured(source, size, place, queries, judged, effort))
                 print(f"{size:,} vectors: {points[-1].p50_ms:.2f} ms, recall {points[-1].recall:.4f}", flush=True)
                 if json_file is not None:
-                    write_figures(json_file, points, effort)
+                    write_figures(json_file, points, effort, spread)
         print_points(points)
         if plot is not None:
             draw(points, plot)
@@ -116,13 +117,14 @@ def encoded(index: PhraseIndex, question: str) -> Floats:
 class Source:
     """Vectors without end: those of an index, then copies of them."""
 
-    def __init__(self, index: PhraseIndex) -> None:
+    def __init__(self, index: PhraseIndex, spread: float) -> None:
         self._stores = [segment.store for segment in index.folder.segments if segment.rows]
         if not self._stores:
             raise ConfigError("The index has no vectors; expected one with documents.")
         self.rows = sum(len(store) for store in self._stores)
         self.calibration = self._stores[0].calibration
-        self.key = f"{index.encoder.fingerprint[:12]}-{self.rows}"
+        self.spread = spread
+        self.key = f"{index.encoder.fingerprint[:12]}-{self.rows}-{spread:g}"
 
     def blocks(self, rows: int) -> Iterator[Floats]:
         """The first `rows` vectors, some at a time, the same ones every time."""
@@ -134,7 +136,7 @@ class Source:
                 if not len(taken_ND):
                     return
                 made += len(taken_ND)
-                yield perturbed(taken_ND, self.calibration, generator) if copy else taken_ND
+                yield perturbed(taken_ND, self.spread * self.calibration.spread_D, generator) if copy else taken_ND
 
     def _real(self) -> Iterator[Floats]:
         for store in self._stores:
@@ -143,9 +145,8 @@ class Source:
                 release_pages(store.records_N)
 
 
-def perturbed(vectors_ND: Floats, calibration: Calibration, generator: np.random.Generator) -> Floats:
-    noise_ND = generator.standard_normal(vectors_ND.shape, dtype=np.float32)
-    return vectors_ND + np.float32(SPREAD_OF_COPIES) * calibration.spread_D * noise_ND
+def perturbed(vectors_ND: Floats, deviation_D: Floats, generator: np.random.Generator) -> Floats:
+    return vectors_ND + deviation_D * generator.standard_normal(vectors_ND.shape, dtype=np.float32)
 
 
 def measured(source: Source, rows: int, place: Path, queries: Sequence[Floats], judged: int, effort: float) -> Point:
@@ -244,11 +245,12 @@ def print_points(points: Sequence[Point]) -> None:
         console.print(f"p50 grows with the number of vectors to the power of {value:.2f} (< {EXPONENT_BAR}: {verdict})")
 
 
-def write_figures(path: Path, points: Sequence[Point], effort: float) -> None:
+def write_figures(path: Path, points: Sequence[Point], effort: float, spread: float) -> None:
     value = growth(points)
     values: dict[str, Any] = {
         "machine": {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()},
         "effort": effort,
+        "spread_of_copies": spread,
         "exponent": None if value != value else value,
         "bar": EXPONENT_BAR,
         "points": [asdict(point) for point in points],

@@ -46,6 +46,7 @@ class _Source:
         stores = [VectorStore.of(part, "int8", self.calibration) for part in (vectors_ND[:6], vectors_ND[6:])]
         self.source = scaling.Source.__new__(scaling.Source)
         self.source._stores, self.source.rows, self.source.calibration = stores, 10, self.calibration
+        self.source.spread = 0.1
         self.decoded = np.concatenate([store.decode(slice(None)) for store in stores])
 
 
@@ -71,5 +72,5 @@ def test_stores_are_written_once(scaling: ModuleType, tmp_path: Path) -> None:
 
 def test_figures_of_one_point_are_json(scaling: ModuleType, tmp_path: Path) -> None:
     point = scaling.Point(100, 100, "ivf-pq", 1.0, 1, 1, 1.0, 1.0, 1.0)
-    scaling.write_figures(tmp_path / "figures.json", [point], 0.5)
+    scaling.write_figures(tmp_path / "figures.json", [point], 0.5, 0.1)
     assert json.loads((tmp_path / "figures.json").read_text())["exponent"] is None
