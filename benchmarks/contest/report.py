@@ -64,8 +64,9 @@ def results_table(results: Sequence[Result]) -> Table:
 
 
 def named(result: Result) -> str:
+    """With the number of passages it reads."""
     setting = result.details.get("setting")
-    return NAMES[result.contender] + (f", {setting['passages']} passages" if setting else "")
+    return NAMES[result.contender] + (f" ({setting['passages']})" if setting else "")
 
 
 def tuning_table(results: Sequence[Result]) -> Table:
