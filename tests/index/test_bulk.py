@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
@@ -161,15 +162,16 @@ index.add(documents, encoder, lambda done: print(done.documents, flush=True))
 """
 
 
-def group_ends(number: int) -> bool:
-    """Soon: Python's own helper of such processes ends after them."""
-    for _ in range(100):
-        try:
+# Tests may run where SIGINT is ignored, which is inherited.
+INTERRUPTIBLE = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+
+
+def wait_for_group(number: int) -> None:
+    """Until every process of it has ended: Python's own helper of such processes ends after them."""
+    with suppress(ProcessLookupError):
+        while True:
             os.killpg(number, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.1)
-    return False
+            time.sleep(0.1)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals reach groups of processes otherwise there")
@@ -177,7 +179,7 @@ def test_ctrl_c_ends_all_processes_and_keeps_what_is_encoded(tmp_path: Path) -> 
     """As at a terminal, where all processes are told; a script without a guard, which must not run twice."""
     code = ENDLESS.format(folder=str(tmp_path / "index"))
     root = Path(__file__).parents[2]
-    (tmp_path / "script.py").write_text(f"import sys; sys.path.insert(0, {str(root)!r})\n{code}", encoding="utf-8")
+    (tmp_path / "script.py").write_text(f"{INTERRUPTIBLE}sys.path.insert(0, {str(root)!r})\n{code}", encoding="utf-8")
     with Popen(  # noqa: S603
         [sys.executable, tmp_path / "script.py"], stdout=PIPE, stderr=PIPE, text=True, start_new_session=True
     ) as process:
@@ -185,10 +187,10 @@ def test_ctrl_c_ends_all_processes_and_keeps_what_is_encoded(tmp_path: Path) -> 
         for _ in range(3):
             process.stdout.readline()  # a chunk more is written
         os.killpg(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-    assert errors.count("Traceback") == 1
+        _, errors = process.communicate()
     assert errors.strip().endswith("KeyboardInterrupt")
-    assert group_ends(process.pid)
+    assert "SpawnProcess" not in errors, "only the process that was called says that it was interrupted"
+    wait_for_group(process.pid)
     index = IndexFolder.open(tmp_path / "index")
     assert index.documents > 0
     assert index.manifest.building

@@ -1,6 +1,6 @@
 """Paragraphs of other articles to generate questions about: of some articles two each, neither short nor long.
 
-python recipes/pick_paragraphs.py enwiki2015-0.jsonl.xz enwiki2015-1.jsonl.xz enwiki2015-2.jsonl.xz --out picked.jsonl
+python examples/pick_paragraphs.py enwiki2015-0.jsonl.xz enwiki2015-1.jsonl.xz enwiki2015-2.jsonl.xz --out picked.jsonl
 """
 
 import json
