@@ -20,10 +20,12 @@ from hypothesis import strategies as st
 from densephrases.errors import PhraseIndexError
 from densephrases.index import parts, tokenizing
 from densephrases.index.folder import IndexFolder
+from densephrases.index.manifest import SegmentEntry
 from densephrases.index.rows import Rows
 from densephrases.index.segment import VECTORS_FILE
 from densephrases.index.settings import IndexSettings
 from densephrases.index.tokenizing import TokenizerPool, results
+from densephrases.index.writer import SegmentWriter
 from densephrases.model.bulk import BulkEncoder, KeptVectors
 from densephrases.model.encoder import PassageVectors
 from densephrases.model.packing import PackedPassages, Packing
@@ -195,6 +197,22 @@ def test_ctrl_c_ends_all_processes_and_keeps_what_is_encoded(tmp_path: Path) -> 
     assert index.documents > 0
     assert index.manifest.building
     assert index.check() == []
+
+
+def test_ctrl_c_in_the_middle_of_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is closed already is not committed a second time, which would hide the cause."""
+    finish = SegmentWriter.finish
+
+    def interrupted(writer: SegmentWriter, name: str, *, part: bool) -> SegmentEntry:
+        finish(writer, name, part=part)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SegmentWriter, "finish", interrupted)
+    encoder = HashEncoder()
+    index = IndexFolder.create(tmp_path / "index", IndexSettings.of(encoder, "hash"))
+    with pytest.raises(KeyboardInterrupt):
+        index.add([Document("1", "the tower was built")], encoder)
+    assert IndexFolder.open(tmp_path / "index").documents == 0
 
 
 def test_a_process_that_ended_is_explained() -> None:

@@ -39,6 +39,7 @@ class PartBuilder:
         self._began = self._part_began = time.monotonic()
         self._writer: SegmentWriter | None = None
         self._at_document_end = True
+        self._committing = False  # a part that was interrupted in the middle of it cannot be committed again
         self._first_new = len(ledger.snapshot.segments)
         self._seen: list[NDArray[np.bool_]] = [np.zeros(s.documents, dtype=bool) for s in ledger.snapshot.segments]
         self._on_the_way: dict[str, Place | None] = {}  # not yet committed, with what they replace
@@ -55,7 +56,7 @@ class PartBuilder:
             self._commit()
         except BaseException as error:
             encoded.close()
-            if self._at_document_end and not isinstance(error, OSError):
+            if self._at_document_end and not self._committing and not isinstance(error, OSError):
                 self._commit()
             raise
         finally:
@@ -142,12 +143,14 @@ class PartBuilder:
     def _commit(self) -> None:
         if self._writer is None:
             return
+        self._committing = True
         entry = self._writer.finish(self._writer.folder.name, part=True)
         self._writer = None
         replaced = [place for identifier in self._written if (place := self._on_the_way.pop(identifier)) is not None]
         self.ledger.commit((entry,), replaced, building=True)
         self._written = []
         self._part_began = time.monotonic()
+        self._committing = False
 
 
 def _blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
