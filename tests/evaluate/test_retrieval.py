@@ -1,10 +1,12 @@
-"""What ir-measures is asked, on lists worked by hand."""
+"""What ranx is asked, on lists worked by hand."""
+
+from math import log2
 
 import pytest
 
 from densephrases.errors import MissingExtraError
 from densephrases.evaluate import retrieval
-from densephrases.evaluate.retrieval import Ranking, require_measures, retrieval_scores
+from densephrases.evaluate.retrieval import Ranking, RetrievalScores, require_measures, retrieval_scores
 
 
 def test_every_question_counts() -> None:
@@ -23,11 +25,27 @@ def test_order_is_that_of_the_results() -> None:
     assert (found.recall_at, found.ndcg_at_10) == (None, None)
 
 
-def test_grades_count_for_ndcg() -> None:
-    best, worse = (retrieval_scores([Ranking(g)], [1], complete=True).ndcg_at_10 for g in ((2, 1), (1, 2)))
-    assert best == pytest.approx(100)
-    assert worse is not None
-    assert worse < 99
+def test_ndcg_is_that_of_trec_eval() -> None:
+    """The gain of a result is its grade, discounted by log2(place + 1), beside the ten best grades in their order."""
+    grades, missed = (0, 1, 3, 0, 2, *[0] * 5, 3), (2, 1)
+    gained = 1 / log2(3) + 3 / log2(4) + 2 / log2(6)
+    ideal = sum(grade / log2(place + 1) for place, grade in enumerate((3, 3, 2, 2, 1, 1), start=1))
+    found = retrieval_scores([Ranking(grades, missed)], [1], complete=True)
+    assert found.ndcg_at_10 == pytest.approx(100 * gained / ideal)
+
+
+def test_the_ideal_ends_at_ten() -> None:
+    found = retrieval_scores([Ranking((1,) * 10, missed=(1, 1))], [10], complete=True)
+    assert found.ndcg_at_10 == pytest.approx(100)
+    assert found.recall_at == pytest.approx({"10": 100 * 10 / 12})
+
+
+@pytest.mark.parametrize("nothing", [Ranking(()), Ranking((), missed=(1,)), Ranking((0, 0)), Ranking((0,), (0,))])
+def test_questions_without_a_relevant_result_count_as_nothing(nothing: Ranking) -> None:
+    alone = retrieval_scores([nothing], [1, 5], complete=True)
+    assert alone == RetrievalScores({"1": 0.0, "5": 0.0}, 0.0, {"1": 0.0, "5": 0.0}, 0.0)
+    beside_another = retrieval_scores([nothing, Ranking((1,))], [1, 5], complete=True)
+    assert beside_another == RetrievalScores({"1": 50.0, "5": 50.0}, 50.0, {"1": 50.0, "5": 50.0}, 50.0)
 
 
 def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
