@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from densephrases.cli.lines import counted, read_lines
+from densephrases.cli.options import Effort, IndexArgument, IndexModel, Task, Truecase
 from densephrases.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Terms:
 
 
 def ask(
-    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")],
+    folder: IndexArgument,
     question: Annotated[
         str | None, typer.Argument(help="Without one, questions are read from stdin; at a terminal, with a prompt.")
     ] = None,
@@ -66,14 +67,10 @@ def ask(
         Path | None, typer.Option(help="Only documents whose ids are lines of this file.")
     ] = None,
     min_confidence: Annotated[float, typer.Option(help="Only answers as probable as this, from 0 to 1.")] = 0.0,
-    effort: Annotated[float, typer.Option(help="From 0, fast, to 1, thorough.")] = 0.5,
-    truecase: Annotated[
-        bool, typer.Option(help="Give capitals to questions without any, for models that know capitals.")
-    ] = True,
-    model: Annotated[
-        str | None, typer.Option(help="Where the index's model is found now [default: where it was].")
-    ] = None,
-    task: Annotated[str | None, typer.Option(help="The model's question side for this task.")] = None,
+    effort: Effort = 0.5,
+    truecase: Truecase = True,
+    model: IndexModel = None,
+    task: Task = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a question.")] = False,
     file: Annotated[Path | None, typer.Option(help="File with a question a line.")] = None,
 ) -> None:

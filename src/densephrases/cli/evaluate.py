@@ -15,6 +15,7 @@ from rich.table import Table
 from densephrases.cli.evaluate_open import open_domain
 from densephrases.cli.evaluate_slots import slots
 from densephrases.cli.extras import quiet_transformers, require
+from densephrases.cli.options import AsJson
 from densephrases.errors import DataError
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ class Precision(StrEnum):
 
 Data = Annotated[Path, typer.Argument(help="SQuAD JSON, plain or compressed.")]
 Model = Annotated[str, typer.Option(help="A bundled model's name or a model folder.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 RuntimeOption = Annotated[Runtime, typer.Option(help="onnx needs no torch; torch reads training checkpoints.")]
 PrecisionOption = Annotated[Precision | None, typer.Option(help="Of the ONNX graphs [default: int8 if there].")]
 

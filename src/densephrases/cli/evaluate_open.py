@@ -14,6 +14,7 @@ from rich.table import Table
 
 from densephrases.cli.ask import Unit
 from densephrases.cli.lines import counted, read_lines
+from densephrases.cli.options import AsJson, Effort, IndexArgument, IndexModel, KiltFile, Task, Truecase
 
 if TYPE_CHECKING:
     from densephrases.evaluate.open_domain import Advance, OpenScores
@@ -35,12 +36,6 @@ class Format(StrEnum):
     beir = "beir"
 
 
-IndexArgument = Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")]
-IndexModel = Annotated[str | None, typer.Option(help="Where the index's model is found now [default: where it was].")]
-Task = Annotated[str | None, typer.Option(help="Ask with the question side the model has for this task.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
-
-
 def open_domain(
     folder: IndexArgument,
     data: Annotated[Path, typer.Argument(help="Questions, plain or compressed; a folder in BEIR's format.")],
@@ -53,15 +48,13 @@ def open_domain(
     ] = None,
     k: Annotated[int, typer.Option("-k", help="How many results of each question are judged.")] = 100,
     unit: Annotated[Unit, typer.Option(help="What counts as one result.")] = Unit.phrase,
-    effort: Annotated[float, typer.Option(help="From 0, fast, to 1, thorough.")] = 0.5,
-    truecase: Annotated[
-        bool, typer.Option(help="Give capitals to questions without any, for models that know capitals.")
-    ] = True,
+    effort: Effort = 0.5,
+    truecase: Truecase = True,
     task: Task = None,
     model: IndexModel = None,
     out: Annotated[Path | None, typer.Option(help="Write each question's results to this JSON-lines file.")] = None,
     trec_run: Annotated[Path | None, typer.Option(help="Write retrieved documents to this TREC run.")] = None,
-    kilt: Annotated[Path | None, typer.Option(help="Write predictions in KILT's format to this file.")] = None,
+    kilt: KiltFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Exact match and F1 of questions asked of a whole index, with the share that it can answer at all."""

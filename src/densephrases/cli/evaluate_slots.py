@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from densephrases.cli.evaluate_open import AsJson, IndexArgument, IndexModel, Task, progress_console
+from densephrases.cli.evaluate_open import progress_console
 from densephrases.cli.lines import counted
+from densephrases.cli.options import AsJson, Effort, IndexArgument, IndexModel, KiltFile, PreferTitles, Task
 from densephrases.errors import DataError
 
 if TYPE_CHECKING:
@@ -41,12 +42,10 @@ def slots(
     documents_by: Annotated[
         By, typer.Option(help="How documents of the file and of the index are compared.")
     ] = By.by_id,
-    prefer_titles: Annotated[
-        bool, typer.Option(help="Prefer answers from documents whose title is the subject.")
-    ] = False,
-    effort: Annotated[float, typer.Option(help="From 0, fast, to 1, thorough.")] = 0.5,
+    prefer_titles: PreferTitles = False,
+    effort: Effort = 0.5,
     model: IndexModel = None,
-    kilt: Annotated[Path | None, typer.Option(help="Write predictions in KILT's format to this file.")] = None,
+    kilt: KiltFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Accuracy, F1 and evidence of facts ('subject [SEP] relation'), as KILT's own evaluation defines them.

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from densephrases.cli.lines import counted, read_lines
+from densephrases.cli.options import IndexArgument, IndexModel, PreferTitles, Task
 from densephrases.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class TableFormat(StrEnum):
 
 
 def extract(
-    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")],
+    folder: IndexArgument,
     relation: Annotated[str, typer.Option(help="What is asked of each subject, such as 'place of birth'.")],
     subjects: Annotated[Path, typer.Option(help="File with a subject a line.")],
     out: Annotated[
@@ -42,13 +43,9 @@ def extract(
             "with --task '{subject} [SEP] {relation}']."
         ),
     ] = None,
-    prefer_titles: Annotated[
-        bool, typer.Option(help="Prefer answers from documents whose title is the subject.")
-    ] = True,
-    task: Annotated[str | None, typer.Option(help="Ask with the question side the model has for this task.")] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Where the index's model is found now [default: where it was].")
-    ] = None,
+    prefer_titles: PreferTitles = True,
+    task: Task = None,
+    model: IndexModel = None,
 ) -> None:
     """Fill a table of subjects and objects: what each subject's relation is, how sure, and where it stands.
 

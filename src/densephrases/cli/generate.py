@@ -14,6 +14,7 @@ from rich.table import Table
 
 from densephrases.cli.extras import quiet_transformers, require
 from densephrases.cli.lines import counted
+from densephrases.cli.options import AsJson, Cpu
 from densephrases.errors import ConfigError
 from densephrases.generate.candidates import PIPELINE, Kind
 
@@ -38,8 +39,6 @@ Kinds = Annotated[list[Kind] | None, typer.Option("--kind", help="Candidate answ
 Pipeline = Annotated[str, typer.Option(help="The spaCy pipeline that finds entities and noun phrases.")]
 Limit = Annotated[int | None, typer.Option(help="Take only the first so many passages [default: all].")]
 Resume = Annotated[bool, typer.Option(help="Go on with a run that was stopped.")]
-Cpu = Annotated[bool, typer.Option("--cpu", help="Use the CPU even where there is a GPU.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 
 
 @app.command()

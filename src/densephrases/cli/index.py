@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.filesize import decimal
 
 from densephrases.cli.lines import counted, read_lines
+from densephrases.cli.options import AsJson, IndexArgument, IndexModel
 from densephrases.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ class Device(StrEnum):
     cuda = "cuda"
 
 
-Index = Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")]
 Paths = Annotated[
     list[Path],
     typer.Argument(
@@ -46,10 +46,6 @@ Paths = Annotated[
     ),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Fail at the first file or record that cannot be read.")]
-OtherModel = Annotated[
-    str | None, typer.Option("--model", help="Where the index's model is found now [default: where it was].")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 
 
 def index(
@@ -98,7 +94,7 @@ def _threshold(written: str) -> "Threshold":
         raise ConfigError(f"--filter-threshold={written} is neither a number nor 'none'.") from None
 
 
-def add(folder: Index, paths: Paths, strict: Strict = False, model: OtherModel = None) -> None:
+def add(folder: IndexArgument, paths: Paths, strict: Strict = False, model: IndexModel = None) -> None:
     """Add documents; those that are there already, unchanged, are passed over."""
     from densephrases.cli.building import Building
     from densephrases.search.phrase_index import PhraseIndex
@@ -109,7 +105,7 @@ def add(folder: Index, paths: Paths, strict: Strict = False, model: OtherModel =
     typer.echo(building.summarise(opened.info()))
 
 
-def update(folder: Index, paths: Paths, strict: Strict = False, model: OtherModel = None) -> None:
+def update(folder: IndexArgument, paths: Paths, strict: Strict = False, model: IndexModel = None) -> None:
     """Add documents, replacing those of the same id whose content has changed."""
     from densephrases.cli.building import Building
     from densephrases.search.phrase_index import PhraseIndex
@@ -121,7 +117,7 @@ def update(folder: Index, paths: Paths, strict: Strict = False, model: OtherMode
 
 
 def delete(
-    folder: Index,
+    folder: IndexArgument,
     ids: Annotated[list[str] | None, typer.Option("--id", help="Id of a document; may be given several times.")] = None,
     ids_file: Annotated[Path | None, typer.Option(help="File with an id a line.")] = None,
 ) -> None:
@@ -136,7 +132,7 @@ def delete(
     typer.echo(f"{counted(deleted, 'document')} deleted, {opened.documents:,} left")
 
 
-def optimize(folder: Index) -> None:
+def optimize(folder: IndexArgument) -> None:
     """Merge what was added and drop what was deleted: asking becomes faster and the index smaller."""
     from densephrases.index.folder import IndexFolder
 
@@ -151,7 +147,7 @@ def optimize(folder: Index) -> None:
     )
 
 
-def info(folder: Index, as_json: AsJson = False) -> None:
+def info(folder: IndexArgument, as_json: AsJson = False) -> None:
     """What an index holds and how it was made."""
     from densephrases.index.folder import IndexFolder
 
@@ -180,7 +176,7 @@ def _described(found: "IndexInfo") -> dict[str, str]:
     }
 
 
-def check(folder: Index) -> None:
+def check(folder: IndexArgument) -> None:
     """Read every file of an index; prints a sentence for each that is damaged, and then ends with exit code 1."""
     from densephrases.index.folder import IndexFolder
 

@@ -5,13 +5,12 @@ from typing import Annotated
 import typer
 
 from densephrases.cli.extras import require
+from densephrases.cli.options import IndexModel
 
 
 def mcp(
     index: Annotated[str, typer.Argument(metavar="INDEX", help="Folder of an index, or address of a service.")],
-    model: Annotated[
-        str | None, typer.Option(help="Where the index's model is found now [default: where it was].")
-    ] = None,
+    model: IndexModel = None,
     api_key: Annotated[
         str | None, typer.Option(envvar="DENSEPHRASES_API_KEY", help="Key of the service, if it needs one.")
     ] = None,

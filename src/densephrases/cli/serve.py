@@ -9,15 +9,14 @@ import typer
 
 from densephrases.cli.extras import require
 from densephrases.cli.lines import counted
+from densephrases.cli.options import IndexArgument, IndexModel, Task
 from densephrases.errors import ConfigError
 
 
 def serve(
-    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")],
-    model: Annotated[
-        str | None, typer.Option(help="Where the index's model is found now [default: where it was].")
-    ] = None,
-    task: Annotated[str | None, typer.Option(help="Ask with the question side the model has for this task.")] = None,
+    folder: IndexArgument,
+    model: IndexModel = None,
+    task: Task = None,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is all of this machine's.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 8080,
     workers: Annotated[int, typer.Option(help="Processes that share the port.")] = 1,

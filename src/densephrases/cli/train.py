@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from densephrases.cli.extras import quiet_transformers, require
+from densephrases.cli.options import Cpu
 
 if TYPE_CHECKING:
     from densephrases.train.loop import Observer, Outcome
@@ -23,7 +24,6 @@ Data = Annotated[Path, typer.Option(help="Folder of the data files that the reci
 Models = Annotated[Path, typer.Option(help="Folder of base models and trained readers that the recipe names.")]
 Settings = Annotated[list[str] | None, typer.Option("--set", help="Change a setting: --set loop.epochs=2.")]
 Resume = Annotated[bool, typer.Option(help="Go on from the checkpoint of a run that was stopped.")]
-Cpu = Annotated[bool, typer.Option("--cpu", help="Use the CPU even where there is a GPU.")]
 
 
 @app.command()
