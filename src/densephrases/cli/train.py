@@ -1,7 +1,7 @@
 """`densephrases train`: learn a reader, a phrase model, a question generator, or other questions for an index."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -11,10 +11,15 @@ import typer
 from densephrases.cli.extras import quiet_transformers, require
 from densephrases.cli.options import Cpu
 
+Recipe = TypeVar("Recipe")
+
 if TYPE_CHECKING:
     from densephrases.train.loop import Observer, Outcome
+    from densephrases.train.phrases import PhraseRecipe
+    from densephrases.train.questions import QuestionRecipe
+    from densephrases.train.reader import ReaderRecipe
 
-Recipe = TypeVar("Recipe")
+    Training = tuple[type[Recipe], Callable[[Recipe, Path, Sequence[Observer], bool, bool], Outcome]]
 
 app = typer.Typer(help="Train models (needs the extra 'train').", no_args_is_help=True, rich_markup_mode=None)
 
@@ -26,55 +31,54 @@ Settings = Annotated[list[str] | None, typer.Option("--set", help="Change a sett
 Resume = Annotated[bool, typer.Option(help="Go on from the checkpoint of a run that was stopped.")]
 
 
-@app.command()
-def reader(
-    recipe: RecipePath,
-    out: Out = None,
-    data: Data = Path("data"),
-    models: Models = Path("models"),
-    settings: Settings = None,
-    resume: Resume = True,
-    cpu: Cpu = False,
-) -> None:
+def trains_by_recipe(training: "Callable[[], Training[Recipe]]") -> "Callable[[], Training[Recipe]]":
+    """Adds the command of this name that trains what a recipe's function of the same name describes."""
+    kind = training.__name__
+
+    @app.command(kind, help=training.__doc__)
+    def command(
+        recipe: RecipePath,
+        out: Out = None,
+        data: Data = Path("data"),
+        models: Models = Path("models"),
+        settings: Settings = None,
+        resume: Resume = True,
+        cpu: Cpu = False,
+    ) -> None:
+        _require_training()
+        from densephrases.cli.progress import watch_training
+        from densephrases.train.recipes import load_recipe, override
+
+        recipe_type, train = training()
+        run = override(load_recipe(recipe, recipe_type, kind, data, models), settings or [])
+        with watch_training(kind, out or Path("runs") / f"{recipe.stem}-{kind}", run, cpu) as watch:
+            watch.outcome = train(run, watch.folder, watch.observers, resume, cpu)
+
+    return training
+
+
+@trains_by_recipe
+def reader() -> "Training[ReaderRecipe]":
     """Train the cross-attention reader, the teacher of the phrase model."""
-    _require_training()
     from densephrases.train.reader import ReaderRecipe, train_reader
 
-    _train("reader", ReaderRecipe, train_reader, Where(recipe, out, data, models), settings or [], resume, cpu)
+    return ReaderRecipe, train_reader
 
 
-@app.command()
-def phrases(
-    recipe: RecipePath,
-    out: Out = None,
-    data: Data = Path("data"),
-    models: Models = Path("models"),
-    settings: Settings = None,
-    resume: Resume = True,
-    cpu: Cpu = False,
-) -> None:
+@trains_by_recipe
+def phrases() -> "Training[PhraseRecipe]":
     """Train passage and question encoders with distillation, negatives and filter."""
-    _require_training()
     from densephrases.train.phrases import PhraseRecipe, train_phrases
 
-    _train("phrases", PhraseRecipe, train_phrases, Where(recipe, out, data, models), settings or [], resume, cpu)
+    return PhraseRecipe, train_phrases
 
 
-@app.command()
-def questions(
-    recipe: RecipePath,
-    out: Out = None,
-    data: Data = Path("data"),
-    models: Models = Path("models"),
-    settings: Settings = None,
-    resume: Resume = True,
-    cpu: Cpu = False,
-) -> None:
+@trains_by_recipe
+def questions() -> "Training[QuestionRecipe]":
     """Train a question generator, whose questions are further training data (see: generate)."""
-    _require_training()
     from densephrases.train.questions import QuestionRecipe, train_questions
 
-    _train("questions", QuestionRecipe, train_questions, Where(recipe, out, data, models), settings or [], resume, cpu)
+    return QuestionRecipe, train_questions
 
 
 class Target(StrEnum):
@@ -135,33 +139,6 @@ def queries(
     recipe = override(recipe, settings or [])
     with watch_training("queries", task_folder(out, task), recipe, cpu) as watch:
         watch.outcome = train_queries(recipe, out, watch.folder, watch.observers, resume, cpu)
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """The files and folders of a run."""
-
-    recipe: Path
-    out: Path | None
-    data: Path
-    models: Path
-
-
-def _train(
-    kind: str,
-    recipe_type: type[Recipe],
-    train: "Callable[[Recipe, Path, Sequence[Observer], bool, bool], Outcome]",
-    where: Where,
-    settings: list[str],
-    resume: bool,
-    cpu: bool,
-) -> None:
-    from densephrases.cli.progress import watch_training
-    from densephrases.train.recipes import load_recipe, override
-
-    run = override(load_recipe(where.recipe, recipe_type, kind, where.data, where.models), settings)
-    with watch_training(kind, where.out or Path("runs") / f"{where.recipe.stem}-{kind}", run, cpu) as watch:
-        watch.outcome = train(run, watch.folder, watch.observers, resume, cpu)
 
 
 def _require_training() -> None:
