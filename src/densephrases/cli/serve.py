@@ -3,7 +3,7 @@
 import logging
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from densephrases.cli.extras import require
 from densephrases.cli.lines import counted
 from densephrases.cli.options import IndexArgument, IndexModel, Task
 from densephrases.errors import ConfigError
+
+if TYPE_CHECKING:
+    from densephrases.serve.keys import Keys
 
 
 def serve(
@@ -48,7 +51,7 @@ def serve(
     from densephrases.serve.server import bind
     from densephrases.serve.server import serve as run
     from densephrases.serve.service import open_index
-    from densephrases.serve.settings import Limits, ServiceSettings, is_loopback, own_names
+    from densephrases.serve.settings import Limits, ServiceSettings, own_names
 
     if workers < 1:
         raise ConfigError(f"--workers={workers} is no number of processes; expected at least 1.")
@@ -68,14 +71,22 @@ def serve(
     configure_log()
     index = open_index(settings)
     sockets = bind(host, port, workers)
+    _warn_of_strangers(host, keys)
+    _announce(len(index), host, sockets[0].getsockname()[1])
+    run(settings, sockets, index, configure_log)
+
+
+def _warn_of_strangers(host: str, keys: "Keys") -> None:
+    from densephrases.serve.settings import is_loopback
+
     if not is_loopback(host) and not keys.reading:
         logging.warning("everybody who reaches %s may ask this index: give keys with --api-key-file", host)
+
+
+def _announce(documents: int, host: str, port: int) -> None:
     address = f"[{host}]" if ":" in host else host
-    typer.echo(
-        f"Serving {counted(len(index), 'document')} at http://{address}:{sockets[0].getsockname()[1]}; Ctrl-C stops."
-    )
+    typer.echo(f"Serving {counted(documents, 'document')} at http://{address}:{port}; Ctrl-C stops.")
     sys.stdout.flush()
-    run(settings, sockets, index, configure_log)
 
 
 def configure_log() -> None:
