@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from densephrases.model.config import ModelConfig
-from densephrases.model.network import QuestionStates
+from densephrases.model.sides import QuestionStates
 from densephrases.model.tokens import Tokens
 from densephrases.text.passages import Passage
 from densephrases.train.batches import PhraseBatch, collate

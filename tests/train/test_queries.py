@@ -14,8 +14,9 @@ from densephrases import Document, PhraseIndex
 from densephrases.errors import ConfigError, DataError, PhraseIndexError
 from densephrases.evaluate.metrics import exact_match
 from densephrases.evaluate.questions import OpenQuestion
-from densephrases.model.network import PhraseModel, QuestionStates
+from densephrases.model.network import PhraseModel
 from densephrases.model.questions import AdaptedEncoder, QuestionSide
+from densephrases.model.sides import QuestionStates
 from densephrases.search.windows import Queries
 from densephrases.train import loop as loop_module
 from densephrases.train.judge import UNITS

@@ -1,7 +1,6 @@
 """The three encoders as a torch module (paper §3.2), with the architecture switches of Table 5."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +14,8 @@ from densephrases.model.batches import TokenBatch
 from densephrases.model.checkpoint import load_weights, save_folder
 from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
 from densephrases.model.encoder import Encoder, Floats
+from densephrases.model.sides import EncodesPassages, EncodesQuestions
+from densephrases.model.sides import QuestionStates as QuestionStates  # train.phrases takes it from here
 from densephrases.model.tensors import inference, to_device, to_numpy
 from densephrases.model.tokens import Tokens, load_tokenizer
 from densephrases.model.trunk import Trunk, build_trunk, load_trunk, read_config, read_tokenizer
@@ -27,27 +28,7 @@ EncoderInputs = tuple[Tensor, Tensor, Tensor]
 """Token ids, token types and attention mask."""
 
 
-@dataclass(frozen=True)
-class QuestionStates:
-    start_BD: Tensor
-    end_BD: Tensor
-    coherency_B: Tensor | None = None
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[Self]) -> Self:
-        coherency = [part.coherency_B for part in parts if part.coherency_B is not None]
-        return cls(
-            torch.cat([part.start_BD for part in parts]),
-            torch.cat([part.end_BD for part in parts]),
-            torch.cat(coherency) if coherency else None,
-        )
-
-    def float(self) -> Self:
-        coherency_B = None if self.coherency_B is None else self.coherency_B.float()
-        return replace(self, start_BD=self.start_BD.float(), end_BD=self.end_BD.float(), coherency_B=coherency_B)
-
-
-class PhraseModel(nn.Module):
+class PhraseModel(EncodesPassages, EncodesQuestions):
     """Passage encoder, question encoders and filter layer; `encoder()` gives vectors for text."""
 
     def __init__(self, config: ModelConfig, tokenizer: Tokenizer) -> None:
@@ -55,16 +36,9 @@ class PhraseModel(nn.Module):
         self.config = config
         self.tokens = Tokens(tokenizer, config)
         self.passage = build_trunk(config.trunk)
-        if not config.share:
-            self.question_start = build_trunk(config.trunk)
-        if not config.one_question_trunk:
-            self.question_end = build_trunk(config.trunk)
-        self.filter = nn.Linear(config.hidden, 2)
-        if config.dim is not None:
-            self.projection = nn.Linear(config.hidden, config.dim, bias=False)
-        if config.dim is not None or (config.one_question_trunk and not config.split):
-            self.start_head = nn.Linear(config.hidden, config.vector_size, bias=False)
-            self.end_head = nn.Linear(config.hidden, config.vector_size, bias=False)
+        self._add_question_trunks()
+        self._add_passage_heads()
+        self._add_question_heads()
         self._start_heads_alike()
 
     def _start_heads_alike(self) -> None:
@@ -76,15 +50,6 @@ class PhraseModel(nn.Module):
             else:
                 nn.init.orthogonal_(head.weight, generator=torch.Generator().manual_seed(0))
 
-    @property
-    def trunks(self) -> list[Trunk]:
-        return [module for module in self.children() if isinstance(module, Trunk)]
-
-    def freeze_word_embeddings(self) -> None:
-        """As the original does: all trunks keep the base model's word embeddings, which can then be stored once."""
-        for trunk in self.trunks:
-            trunk.encoder.get_input_embeddings().weight.requires_grad_(False)
-
     def forward(
         self, passages: EncoderInputs, question_groups: Sequence[EncoderInputs]
     ) -> tuple[Tensor, Tensor, QuestionStates]:
@@ -92,28 +57,9 @@ class PhraseModel(nn.Module):
         states = [self.question_states(*questions) for questions in question_groups]
         return *self.passage_states(*passages), QuestionStates.concatenate(states)
 
-    def passage_states(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Token vectors (B, T, D) and filter logits (B, T, 2)."""
-        hidden_BTH = self.passage(ids, types, mask)
-        vectors_BTD = self.projection(hidden_BTH) if self.config.dim is not None else hidden_BTH
-        return vectors_BTD, self.filter(hidden_BTH)
-
-    def question_states(self, ids: Tensor, types: Tensor, mask: Tensor) -> QuestionStates:
-        trunk = self.passage if self.config.share else self.question_start
-        first_BH = trunk(ids, types, mask)[:, 0]
-        if self.config.split:
-            return self._split_question(first_BH)
-        second_BH = first_BH if self.config.one_question_trunk else self.question_end(ids, types, mask)[:, 0]
-        if hasattr(self, "start_head"):
-            return QuestionStates(self.start_head(first_BH), self.end_head(second_BH))
-        return QuestionStates(first_BH, second_BH)
-
-    def _split_question(self, cls_BH: Tensor) -> QuestionStates:
-        """Each vector keeps its own part of the hidden vector and is zero elsewhere: search needs no other rule."""
-        start, end, left, right = self.config.split_parts
-        start_BD, end_BD = torch.zeros_like(cls_BH), torch.zeros_like(cls_BH)
-        start_BD[:, start], end_BD[:, end] = cls_BH[:, start], cls_BH[:, end]
-        return QuestionStates(start_BD, end_BD, (cls_BH[:, left] * cls_BH[:, right]).sum(-1))
+    @property
+    def _first_question_trunk(self) -> Trunk:
+        return self.passage if self.config.share else self.question_start
 
     @classmethod
     def from_base(cls, base: str | Path, **settings: Any) -> Self:

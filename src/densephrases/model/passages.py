@@ -4,20 +4,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from torch import Tensor, nn
-
 from densephrases.model.checkpoint import WEIGHTS_FILE
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder
 from densephrases.model.network import PhraseModel
 from densephrases.model.runtime import OnnxEncoder, Precision, exported_precisions
+from densephrases.model.sides import EncodesPassages
 from densephrases.model.tokens import Tokens
 from densephrases.model.trunk import Trunk, build_trunk
 
-# Shape suffixes: B windows, T tokens, H hidden size, D vector size.
 
-
-class PassageSide(nn.Module):
+class PassageSide(EncodesPassages):
     """The passage encoder, its filter and its projection, with the names they have in a `PhraseModel`."""
 
     def __init__(self, config: ModelConfig, tokens: Tokens, trunk: Trunk | None = None) -> None:
@@ -25,9 +22,7 @@ class PassageSide(nn.Module):
         self.config = config
         self.tokens = tokens
         self.passage = build_trunk(config.trunk) if trunk is None else trunk
-        self.filter = nn.Linear(config.hidden, 2)
-        if config.dim is not None:
-            self.projection = nn.Linear(config.hidden, config.dim, bias=False)
+        self._add_passage_heads()
 
     @classmethod
     def of(cls, model: PhraseModel) -> Self:
@@ -37,12 +32,6 @@ class PassageSide(nn.Module):
         if model.config.dim is not None:
             side.projection = model.projection
         return side
-
-    def passage_states(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Token vectors (B, T, D) and filter logits (B, T, 2)."""
-        hidden_BTH = self.passage(ids, types, mask)
-        vectors_BTD = self.projection(hidden_BTH) if self.config.dim is not None else hidden_BTH
-        return vectors_BTD, self.filter(hidden_BTH)
 
 
 @dataclass(frozen=True)

@@ -7,27 +7,25 @@ from typing import Self, TypeVar
 
 import torch
 from safetensors.torch import save_file
-from torch import Tensor, nn
+from torch import Tensor
 
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.batches import TokenBatch
 from densephrases.model.checkpoint import load_weights
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, Floats
-from densephrases.model.network import PASSAGE_SIDE, PhraseModel, QuestionStates
+from densephrases.model.network import PASSAGE_SIDE, PhraseModel
+from densephrases.model.sides import EncodesQuestions, QuestionStates
 from densephrases.model.tasks import known_task_folder, task_config
 from densephrases.model.tensors import inference, to_device, to_numpy
 from densephrases.model.tokens import Tokens
-from densephrases.model.trunk import Trunk, build_trunk
 
 Model = TypeVar("Model", bound=PhraseModel)
 
 QUESTION_WEIGHTS_FILE = "question.safetensors"
 
-# Shape suffixes: B questions, H hidden size.
 
-
-class QuestionSide(nn.Module):
+class QuestionSide(EncodesQuestions):
     """Question encoders with the names they have in a `PhraseModel` whose questions have encoders of their own."""
 
     def __init__(self, config: ModelConfig, tokens: Tokens) -> None:
@@ -36,12 +34,8 @@ class QuestionSide(nn.Module):
             raise ConfigError("The model has split=True: its question side cannot be learned apart; use another model.")
         self.config = config.with_own_questions()
         self.tokens = tokens
-        self.question_start = build_trunk(config.trunk)
-        if not config.one_question_trunk:
-            self.question_end = build_trunk(config.trunk)
-        if config.dim is not None or config.one_question_trunk:
-            self.start_head = nn.Linear(config.hidden, config.vector_size, bias=False)
-            self.end_head = nn.Linear(config.hidden, config.vector_size, bias=False)
+        self._add_question_trunks()
+        self._add_question_heads()
 
     @classmethod
     def of(cls, model: PhraseModel) -> Self:
@@ -72,24 +66,8 @@ class QuestionSide(nn.Module):
             {n: t.detach().cpu().contiguous() for n, t in self.state_dict().items()}, folder / QUESTION_WEIGHTS_FILE
         )
 
-    @property
-    def trunks(self) -> list[Trunk]:
-        return [module for module in self.children() if isinstance(module, Trunk)]
-
-    def freeze_word_embeddings(self) -> None:
-        """As in training: few questions touch few words, and a table that moves for those alone fits no others."""
-        for trunk in self.trunks:
-            trunk.encoder.get_input_embeddings().weight.requires_grad_(False)
-
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> QuestionStates:
         return self.question_states(ids, types, mask)
-
-    def question_states(self, ids: Tensor, types: Tensor, mask: Tensor) -> QuestionStates:
-        first_BH = self.question_start(ids, types, mask)[:, 0]
-        second_BH = first_BH if self.config.one_question_trunk else self.question_end(ids, types, mask)[:, 0]
-        if hasattr(self, "start_head"):
-            return QuestionStates(self.start_head(first_BH), self.end_head(second_BH))
-        return QuestionStates(first_BH, second_BH)
 
 
 def with_questions(model: Model, side: QuestionSide) -> Model:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from densephrases.model.config import ModelConfig
-from densephrases.model.network import QuestionStates
+from densephrases.model.sides import QuestionStates
 from densephrases.train.batches import PhraseBatch
 from densephrases.train.losses import Direction, distillation_loss, marginal_loss, negative_loss, same_phrase
 from densephrases.train.negatives import Golds

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 
 from densephrases.errors import ConfigError
 from densephrases.evaluate.questions import OpenQuestion
-from densephrases.model.network import QuestionStates
 from densephrases.model.questions import AdaptedEncoder, QuestionSide
+from densephrases.model.sides import QuestionStates
 from densephrases.model.tokens import Ids
 from densephrases.model.trunk import trunk_parameters
 from densephrases.search.confidence import RIVALS
