@@ -35,11 +35,11 @@ from densephrases.index.settings import IndexSettings
 from densephrases.index.tokenizing import TokenizerPool, results
 from densephrases.model.bundled import resolve
 from densephrases.model.config import ModelConfig
-from densephrases.model.device import DeviceEncoder, PassageStates
+from densephrases.model.device import DeviceEncoder, Indexable, PassageStates, read_indexable
 from densephrases.model.network import PhraseModel
 from densephrases.model.packed import operations
 from densephrases.model.packing import PackedPassages, Packing
-from densephrases.model.passages import Indexable, PassageSide, read_indexable
+from densephrases.model.passages import PassageSide
 from densephrases.model.trunk import read_config, read_tokenizer
 from densephrases.sample import articles_path
 from densephrases.text.documents import Document

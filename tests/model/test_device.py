@@ -23,12 +23,12 @@ from transformers import (
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.batches import token_batch
 from densephrases.model.bundled import BUNDLED_FOLDER
-from densephrases.model.device import DeviceEncoder, load_on_device
+from densephrases.model.device import DeviceEncoder, Indexable, load_on_device, read_indexable
 from densephrases.model.export import export_model
 from densephrases.model.network import PhraseModel
 from densephrases.model.packed import PackedInputs, PackedTrunk, operations
 from densephrases.model.packing import Group, PackedPassages, Packing
-from densephrases.model.passages import Indexable, PassageSide, read_indexable
+from densephrases.model.passages import PassageSide
 from densephrases.model.restore import restore_passages
 from densephrases.model.runtime import OnnxEncoder
 from densephrases.model.trunk import Trunk

@@ -9,10 +9,9 @@ import torch
 
 from densephrases.errors import ConfigError
 from densephrases.model.bundled import load
-from densephrases.model.device import DeviceEncoder
+from densephrases.model.device import DeviceEncoder, read_indexable
 from densephrases.model.export import export_model
 from densephrases.model.network import PhraseModel
-from densephrases.model.passages import read_indexable
 from densephrases.search.encoders import encoder_of
 from densephrases.search.phrase_index import PhraseIndex
 from tests.index.made_up import documents, long_text

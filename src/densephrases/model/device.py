@@ -15,16 +15,28 @@ from torch.nn import functional
 from densephrases.errors import ConfigError
 from densephrases.model.batches import TokenBatch
 from densephrases.model.bulk import BulkEncoder, KeptVectors
+from densephrases.model.checkpoint import WEIGHTS_FILE
 from densephrases.model.encoder import Encoder, Floats
+from densephrases.model.network import PhraseModel
 from densephrases.model.packed import PackedInputs, PackedTrunk
 from densephrases.model.packing import Batch, PackedPassages, Packing
-from densephrases.model.passages import Indexable, PassageSide, read_indexable
+from densephrases.model.passages import PassageSide
+from densephrases.model.restore import restore_passages
+from densephrases.model.runtime import OnnxEncoder, Precision, exported_precisions
 from densephrases.model.tensors import to_numpy
 
 # Shape suffixes: N columns of all windows in computing order, T tokens of all passages in turn, P passages, W windows,
 # R tokens that are kept, D vector size, H hidden size.
 
 _LEFT_CORES = 3  # for the threads that read, compute and write
+
+
+@dataclass(frozen=True)
+class Indexable:
+    """A passage side, and an encoder of the same model that answers for its fingerprint and encodes questions."""
+
+    side: PassageSide
+    encoder: Encoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +191,17 @@ class PassageStates:
 def _inputs(batch: Batch, ids_N: Tensor, places_N: Tensor, edges_W: Tensor) -> PackedInputs:
     edges = edges_W[batch.windows.start : batch.windows.stop + 1]
     return PackedInputs(ids_N[batch.columns], places_N[batch.columns], batch.groups, edges - batch.columns.start)
+
+
+def read_indexable(folder: Path) -> Indexable:
+    """A checkpoint's own weights where the folder has them, else those that its exported graph stands for."""
+    exported = exported_precisions(folder)
+    if (folder / WEIGHTS_FILE).is_file():
+        model = PhraseModel.from_pretrained(folder)
+        return Indexable(PassageSide.of(model), OnnxEncoder.load(folder) if exported else model.encoder())
+    precision: Precision | None = "fp32" if "fp32" in exported else None
+    encoder = OnnxEncoder.load(folder, precision)
+    return Indexable(restore_passages(encoder), encoder)
 
 
 def load_on_device(folder: Path, device: str = "cuda") -> DeviceEncoder:
