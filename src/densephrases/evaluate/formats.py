@@ -9,6 +9,7 @@ from typing import Any
 
 from densephrases.errors import DataError
 from densephrases.evaluate.datasets import questions_of, read_squad
+from densephrases.evaluate.kilt import read_kilt
 from densephrases.evaluate.questions import Entry, Format, OpenQuestion, Place, content_of, json_lines, json_list
 
 _DESCRIPTION = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()]*))\)')
@@ -167,8 +168,6 @@ def _rows(path: Path, *widths: int) -> Iterator[tuple[Place, list[str]]]:
 
 
 def _kilt(path: Path) -> Iterator[OpenQuestion]:
-    from densephrases.evaluate.kilt import read_kilt
-
     for record in read_kilt(path):
         documents = {document.id: 1 for evidence in record.evidence for document in evidence if document.id}
         yield OpenQuestion(record.id, record.input, tuple(record.answers), documents=documents)
