@@ -16,7 +16,7 @@ from densephrases.errors import ConfigError
 from densephrases.model.batches import TokenBatch
 from densephrases.model.bulk import BulkEncoder, KeptVectors
 from densephrases.model.checkpoint import WEIGHTS_FILE
-from densephrases.model.encoder import Encoder, Floats
+from densephrases.model.encoder import Encoder, EncoderOnAnother, Floats
 from densephrases.model.network import PhraseModel
 from densephrases.model.packed import PackedInputs, PackedTrunk
 from densephrases.model.packing import Batch, PackedPassages, Packing
@@ -49,15 +49,14 @@ class Started:
     done: Any
 
 
-class DeviceEncoder(BulkEncoder):
+class DeviceEncoder(EncoderOnAnother, BulkEncoder):
     """Passages are encoded on the device, questions by the encoder of the same model that it was given."""
 
     tokens_per_batch = 1 << 18  # so many that arithmetic, not launching kernels, takes the time
     tokens_per_chunk = 1 << 20
 
     def __init__(self, model: Indexable, device: torch.device, attention: str = "auto") -> None:
-        super().__init__(model.side.config, model.side.tokens)
-        self.base = model.encoder
+        super().__init__(model.encoder, model.side.config, model.side.tokens)
         self.device = device
         self.dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
         self.passages = PassageStates(model.side, device, self.dtype, attention)
@@ -75,16 +74,6 @@ class DeviceEncoder(BulkEncoder):
     @cached_property
     def _fingerprint(self) -> str:
         return self.base.fingerprint
-
-    @property
-    def tasks(self) -> list[str]:
-        return self.base.tasks
-
-    def with_task(self, task: str | None) -> Encoder:
-        return self if task is None else self.base.with_task(task)
-
-    def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
-        return self.base.forward_questions(batch)
 
     def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
         """A padded batch, for those who have one: it is packed and its results are padded again."""

@@ -115,3 +115,28 @@ class Encoder(ABC):
         shapes: list[Any] = [(count, self.config.vector_size), (count, 2)]
         vectors, filters = (np.zeros(shape, dtype=np.float32) for shape in shapes)
         return PassageVectors(vectors, filters, tokenized.offsets, tokenized.reach)
+
+
+class EncoderOnAnother(Encoder):
+    """Encodes one side by itself and leaves the other, the fingerprint and the tasks to another encoder."""
+
+    def __init__(self, base: Encoder, config: ModelConfig, tokens: Tokens) -> None:
+        super().__init__(config, tokens)
+        self.base = base
+
+    @property
+    def fingerprint(self) -> str:
+        return self.base.fingerprint
+
+    @property
+    def tasks(self) -> list[str]:
+        return self.base.tasks
+
+    def with_task(self, task: str | None) -> Encoder:
+        return self if task is None else self.base.with_task(task)
+
+    def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
+        return self.base.forward_passages(batch)
+
+    def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
+        return self.base.forward_questions(batch)

@@ -13,7 +13,7 @@ from densephrases.errors import ConfigError, ModelError
 from densephrases.model.batches import TokenBatch
 from densephrases.model.checkpoint import load_weights
 from densephrases.model.config import ModelConfig
-from densephrases.model.encoder import Encoder, Floats
+from densephrases.model.encoder import Encoder, EncoderOnAnother, Floats
 from densephrases.model.network import PASSAGE_SIDE, PhraseModel
 from densephrases.model.sides import EncodesQuestions, QuestionStates
 from densephrases.model.tasks import known_task_folder, task_config
@@ -88,32 +88,17 @@ def load_task(kind: type[Model], folder: Path, task: str) -> Model:
     return with_questions(model, QuestionSide.load(place, config, model.tokens))
 
 
-class AdaptedEncoder(Encoder):
+class AdaptedEncoder(EncoderOnAnother):
     """Passages as one encoder encodes them, questions by a question side in torch."""
 
     def __init__(self, base: Encoder, side: QuestionSide) -> None:
-        super().__init__(side.config, side.tokens)
-        self.base = base
+        super().__init__(base, side.config, side.tokens)
         self.side = side
         self.tokens_per_chunk = base.tokens_per_chunk
 
     @cached_property
     def device(self) -> torch.device:
         return next(self.side.parameters()).device
-
-    @property
-    def fingerprint(self) -> str:
-        return self.base.fingerprint
-
-    @property
-    def tasks(self) -> list[str]:
-        return self.base.tasks
-
-    def with_task(self, task: str | None) -> Encoder:
-        return self if task is None else self.base.with_task(task)
-
-    def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
-        return self.base.forward_passages(batch)
 
     def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
         # In full precision, unlike passages: questions are short, and they rank what stands close together.
