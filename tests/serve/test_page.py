@@ -149,6 +149,8 @@ def in_sight(page: Page) -> bool:
 def test_a_document_that_is_gone(cities: Running, at: Any) -> None:
     page = at(cities, "#document=rome")
     page.wait_for_text("#document-text", "The index has it no more.")
+    assert page.texts("#document-title") == ["The document cannot be shown"]
+    assert page.texts("#document-text mark") == []
 
 
 def test_the_back_button(cities: Running, at: Any) -> None:
@@ -213,6 +215,7 @@ def test_a_busy_service(tmp_path: Path, at: Any) -> None:
         gate.gate.set()
         page.one("#notice button").click()
         page.one(".answer")
+        assert page.texts("#notice h2") == []
 
 
 def test_a_question_that_is_too_long(tmp_path: Path, at: Any) -> None:
@@ -220,13 +223,18 @@ def test_a_question_that_is_too_long(tmp_path: Path, at: Any) -> None:
         page = at(service)
         page.ask("where is the river 😀 of it all?")
         page.wait_for_text("#notice", "It has 31 characters; the service takes at most 30.")
+        assert page.texts("#notice h2") == ["This question is too long"]
+        assert page.all(".answer") == []
         page.press("BACKSPACE")
         page.one(".answer")
+        assert page.texts("#notice h2") == []
 
 
 def test_a_refusal_in_the_words_of_the_service(cities: Running, at: Any) -> None:
     page = at(cities, f"#q={QUESTION}&document=tower&start=999999&end=9999999")
     page.wait_for_text("#document-text", "start and end name no part of the text")
+    assert page.texts("#document-title") == ["The document cannot be shown"]
+    assert page.texts("#document-text mark") == []
 
 
 def test_no_confident_answer(tmp_path: Path, at: Any) -> None:
@@ -242,6 +250,9 @@ def test_an_empty_index(tmp_path: Path, at: Any) -> None:
     with running(made_index(tmp_path, [])) as service:
         page = at(service)
         page.wait_for_text("#notice", "This index holds no documents.")
+        assert page.texts("#notice h2") == ["There is nothing to ask yet"]
+        assert page.texts("#size")[0].startswith("0 documents · ")
+        assert page.all(".examples") == []
 
 
 def test_example_questions(tmp_path: Path, at: Any) -> None:
@@ -259,7 +270,12 @@ def test_example_questions(tmp_path: Path, at: Any) -> None:
 
 def test_without_examples_the_page_says_what_to_do(tmp_path: Path, at: Any) -> None:
     with running(made_index(tmp_path, [Document("a", "It was built.")], examples="")) as service:
-        at(service).wait_for_text("#results", "Type a question.")
+        page = at(service)
+        arrived = "return performance.getEntriesByType('resource').some(each => each.name.endsWith('/v1/examples'))"
+        page.wait(lambda: page.run(arrived), "the examples, of which there are none")
+        page.wait_for_text("#results", "Type a question.")
+        assert page.all(".examples") == []
+        assert page.texts("#notice h2") == []
 
 
 def test_keys(cities: Running, at: Any) -> None:
