@@ -245,7 +245,7 @@ def test_the_bundled_sample_is_small_and_attributed() -> None:
     assert all(title in words for title in titles | {"Rajpurkar", "ShareAlike 4.0", "Wikipedia"})
 
 
-@pytest.mark.parametrize("name", ["made.json", "made.json.gz"])
+@pytest.mark.parametrize("name", ["made.json", "made.json.gz", "made.json.xz"])
 def test_what_is_written_is_read_again(tmp_path: Path, name: str) -> None:
     made = Question("g", "Who?", (GoldAnswer("Émile", 3),), generated=True, answer_type="PERSON")
     asked = Question("a", "When?", (GoldAnswer("1889", 0, ambiguous=True),))

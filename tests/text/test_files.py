@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from densephrases.errors import DataError
-from densephrases.text.files import open_file, open_lines, open_text, read_text, split_name, walk
+from densephrases.text.files import open_file, open_lines, open_text, read_text, split_name, walk, write_file
 
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
@@ -31,6 +31,19 @@ def test_every_way_of_opening(tmp_path: Path, suffix: str) -> None:
         assert list(lines) == ["é\r\n".encode(), b"b\rc\n"]
     with open_text(path) as text:
         assert text.read() == "é\r\nb\rc\n"
+
+
+@pytest.mark.parametrize("suffix", COMPRESSORS)
+def test_what_is_written_is_compressed_as_its_name_says(tmp_path: Path, suffix: str) -> None:
+    path, content = tmp_path / f"a.txt{suffix}", b"again " * 1000
+    write_file(path, content)
+    with open_file(path) as file:
+        assert file.read() == content
+    assert (path.stat().st_size < len(content)) == bool(suffix)
+    before = path.read_bytes()
+    write_file(path, content)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(

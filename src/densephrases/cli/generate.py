@@ -60,7 +60,7 @@ def answers(
 @app.command()
 def questions(
     model: Annotated[Path, typer.Option(help="Folder of a question generator (see: train questions).")],
-    out: Annotated[Path, typer.Option(help="The SQuAD JSON file to write; .gz compresses it.")],
+    out: Annotated[Path, typer.Option(help="The SQuAD JSON file to write; .gz or .xz compresses it.")],
     answers: Annotated[Path | None, typer.Option(help="An answers file, instead of --passages.")] = None,
     passages: Passages = None,
     kinds: Kinds = None,
@@ -113,7 +113,7 @@ def questions(
 def filter_(
     file: Annotated[Path, typer.Argument(help="SQuAD JSON with generated questions.")],
     reader: Annotated[Path, typer.Option(help="Folder of a trained reader.")],
-    out: Annotated[Path, typer.Option(help="The SQuAD JSON file to write; .gz compresses it.")],
+    out: Annotated[Path, typer.Option(help="The SQuAD JSON file to write; .gz or .xz compresses it.")],
     f1: Annotated[float | None, typer.Option(help="Keep from this F1 on [default: exact matches only].")] = None,
     exclude: Exclude = None,
     as_json: AsJson = False,

@@ -1,6 +1,5 @@
 """Questions with their passages, read from and written as SQuAD JSON (1.1 and 2.0, plain or compressed)."""
 
-import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from densephrases.errors import DataError
-from densephrases.text.files import UNREADABLE, open_file
+from densephrases.text.files import UNREADABLE, open_file, write_file
 from densephrases.text.passages import Passage
 
 
@@ -106,16 +105,12 @@ def _text(entry: dict[str, Any], name: str) -> str:
 
 
 def write_squad(path: Path, passages: Sequence[QuestionedPassage], about: Mapping[str, Any] | None = None) -> None:
-    """As `read_squad` reads it, compressed if the name ends in .gz; `about` stands beside the data."""
+    """As `read_squad` reads it, compressed as the name says; `about` stands beside the data."""
     articles = [
         {"title": group[0].passage.title, "paragraphs": [_paragraph(passage) for passage in group]}
         for group in (list(members) for _, members in groupby(passages, key=lambda passage: passage.article))
     ]
-    content = json.dumps({**(about or {}), "data": articles}, ensure_ascii=False).encode()
-    partial = path.with_name(f"{path.name}.partial")
-    # without a time in its head the same questions give the same file
-    partial.write_bytes(gzip.compress(content, mtime=0) if path.suffix.lower() == ".gz" else content)
-    partial.rename(path)
+    write_file(path, json.dumps({**(about or {}), "data": articles}, ensure_ascii=False).encode())
 
 
 def _paragraph(passage: QuestionedPassage) -> dict[str, Any]:

@@ -19,6 +19,11 @@ UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeDecodeError)
 Opened = Callable[[BinaryIO], None]  # is given the file as it lies on the disk, whose tell() says how far it is read
 
 _OPENERS: dict[str, Callable[[BinaryIO, str], Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+_COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": lambda content: gzip.compress(content, mtime=0),  # with no time in its head the same text is the same file
+    ".xz": lzma.compress,
+    ".bz2": bz2.compress,
+}
 _DUMP_PART = re.compile(r"(?<=\.xml)-p\d+p\d+$")  # the parts of a Wikipedia dump are called x.xml-p1p41242.bz2
 _HEAD = 1 << 16
 
@@ -35,6 +40,14 @@ def open_file(path: Path, opened: Opened | None = None) -> Iterator[BinaryIO]:
         else:
             with opener(file, "rb") as decompressed:
                 yield decompressed
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """As `open_file` reads it again; under its name the file is whole or not there."""
+    compress = _COMPRESSORS.get(path.suffix.lower(), bytes)
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_bytes(compress(content))
+    partial.rename(path)
 
 
 def refuse_missing_folder(path: Path | None) -> None:
