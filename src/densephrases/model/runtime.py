@@ -1,5 +1,6 @@
 """The forward pass in ONNX Runtime: what a user of a finished model needs, and no torch."""
 
+import os
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -67,7 +68,7 @@ class OnnxEncoder(Encoder):
         threads: int | None = None,
         task: str | None = None,
     ) -> Self:
-        """An exported folder; the precision is int8 where the folder has it, the threads one for each core.
+        """An exported folder; the precision is int8 where the folder has it, the threads one for each core it may use.
 
         Questions are encoded by the side of the task, or by the default side.
         """
@@ -133,8 +134,7 @@ class OnnxEncoder(Encoder):
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
         options.log_severity_level = LOG_ERRORS
-        if self.threads is not None:
-            options.intra_op_num_threads = self.threads
+        options.intra_op_num_threads = self.threads or _restricted_cores()
         linked = _read_linked(path.with_name(weights), options)  # noqa: F841  (must live until the session is made)
         try:
             return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
@@ -143,6 +143,14 @@ class OnnxEncoder(Encoder):
                 f"'{path}' with its {weights} cannot be opened ({first_line(error)}); "
                 "one of the two is truncated or of another export: copy the model folder again."
             ) from error
+
+
+def _restricted_cores() -> int:
+    """How many are left to the process if not all are, else 0: let the library choose, which does not look at that."""
+    if not hasattr(os, "sched_getaffinity"):
+        return 0
+    allowed = len(os.sched_getaffinity(0))
+    return allowed if allowed < (os.cpu_count() or allowed) else 0
 
 
 def _read_linked(weights: Path, options: Any) -> bytes:
