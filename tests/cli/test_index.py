@@ -332,6 +332,15 @@ def test_info(densephrases: Command, made_index: Path, exported: Path) -> None:
     assert re.search(r"^state +complete$", shown, re.MULTILINE)
 
 
+def test_what_the_bytes_are_for(densephrases: Command, made_index: Path) -> None:
+    shown = densephrases("info", made_index, "--storage").out
+    assert re.search(r"\d+ of \d+ tokens kept", shown)
+    assert re.search(r"vectors +│ +[\d,]+ +│ +[\d.]+ +│ +[\d.]+", shown)
+    values = json.loads(densephrases("info", made_index, "--storage", "--json").out)
+    assert sum(values["storage"]["parts"].values()) == values["bytes"]
+    assert values["storage"]["bytes_per_token"] == values["bytes"] / values["storage"]["tokens"]
+
+
 def test_check(densephrases: Command, index: Path) -> None:
     whole = densephrases("check", index)
     assert re.fullmatch(r"3 documents in [\d.]+ kB: every file is as it was written\n", whole.out)

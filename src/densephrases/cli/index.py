@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 from rich.filesize import decimal
+from rich.table import Table
 
 from densephrases.cli.lines import counted, read_lines
 from densephrases.cli.options import AsJson, IndexArgument, IndexModel
@@ -16,6 +17,7 @@ from densephrases.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from densephrases.index.folder import IndexInfo
+    from densephrases.index.storage import Storage
     from densephrases.search.phrase_index import Threshold
 
 _DAMAGED = 1  # exit code of `check`
@@ -147,16 +149,34 @@ def optimize(folder: IndexArgument) -> None:
     )
 
 
-def info(folder: IndexArgument, as_json: AsJson = False) -> None:
+def info(
+    folder: IndexArgument,
+    storage: Annotated[bool, typer.Option("--storage", help="Show what the bytes are for, per token of text.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """What an index holds and how it was made."""
     from densephrases.index.folder import IndexFolder
 
-    found = IndexFolder.open(folder).info()
+    opened = IndexFolder.open(folder)
+    found, parts = opened.info(), opened.storage() if storage else None
     if as_json:
-        typer.echo(json.dumps(asdict(found)))
+        extra = {} if parts is None else {"storage": asdict(parts) | {"bytes_per_token": parts.per_token()}}
+        typer.echo(json.dumps(asdict(found) | extra))
         return
     for name, value in _described(found).items():
         typer.echo(f"{name:<17} {value}")
+    if parts is not None:
+        Console(highlight=False).print(_storage_table(parts))
+
+
+def _storage_table(storage: "Storage") -> Table:
+    """Bytes of each part: in all, for a kept token and for a token of the text."""
+    title = f"{storage.rows:,} of {counted(storage.tokens, 'token')} kept"
+    table = Table("part", "bytes", "per kept token", "per token", title=title)
+    for name, size in [*storage.parts.items(), ("all", storage.bytes)]:
+        rates = (f"{size / max(count, 1):.2f}" for count in (storage.rows, storage.tokens))
+        table.add_row(name, f"{size:,}", *rates, end_section=name == "deleted")
+    return table
 
 
 def _described(found: "IndexInfo") -> dict[str, str]:

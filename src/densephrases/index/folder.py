@@ -18,6 +18,7 @@ from densephrases.index.parts import PartBuilder
 from densephrases.index.segment import Segment
 from densephrases.index.settings import IndexSettings
 from densephrases.index.snapshot import Snapshot
+from densephrases.index.storage import Storage
 from densephrases.model.encoder import Encoder
 from densephrases.text.documents import Document
 
@@ -138,6 +139,10 @@ class IndexFolder:
             rows=self.rows,
             bytes=sum(file.size for entry in entries for _, file in entry.paths()),
         )
+
+    def storage(self) -> Storage:
+        """What the bytes are for."""
+        return Storage.of(self.manifest.segments, self.segments)
 
     def find(self, identifier: str) -> Document | None:
         """The document with this id."""

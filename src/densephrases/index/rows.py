@@ -21,10 +21,15 @@ class Rows:
     lengths_R: NDArray[np.integer[Any]]
     reach_R: NDArray[np.integer[Any]]
     rows_P: NDArray[np.int64]  # how many of each passage
-    tokens: int  # before the filter
+    tokens_P: NDArray[np.int64]  # as many before the filter
 
     def __len__(self) -> int:
         return len(self.begins_R)
+
+    @property
+    def tokens(self) -> int:
+        """Before the filter."""
+        return int(self.tokens_P.sum())
 
     @classmethod
     def of_vectors(cls, passages: Sequence[PassageVectors], threshold: float | None, dim: int) -> Self:
@@ -64,4 +69,4 @@ class Rows:
         assert (begins_R + lengths_R.astype(np.int64) <= np.iinfo(np.uint16).max).all()
         assert (reach_R <= np.iinfo(np.uint8).max).all()
         rows_P = np.diff(before[np.concatenate([[0], np.cumsum(tokens_P)])])
-        return cls(vectors_RD, begins_R, lengths_R, reach_R, rows_P, count)
+        return cls(vectors_RD, begins_R, lengths_R, reach_R, rows_P, tokens_P)

@@ -37,6 +37,7 @@ ARRAYS = {
     "passage_bytes": "<i8",  # where the passage begins in text.bin
     "passage_lengths": "<u4",  # bytes
     "passage_rows": "<i8",  # first row, one more than passages
+    "passage_tokens": "<u2",  # kept or not
     # rows, the kept tokens
     "begins": "<u2",  # characters of the passage before the token
     "lengths": "<u2",  # characters of the token

@@ -55,6 +55,7 @@ class SegmentWriter:
         self._open_documents([piece.prepared for piece in pieces if piece.opens])
         self._add_passages(pieces, first_byte)
         self._append("passage_rows", self.rows + np.cumsum(rows.rows_P))
+        self._append("passage_tokens", rows.tokens_P)
         self._append("begins", rows.begins_R)
         self._append("lengths", rows.lengths_R)
         self._append("reach", rows.reach_R)
@@ -114,7 +115,7 @@ class SegmentWriter:
         self._copy_edges(segment, "document_passages", slice(first, last), self.passages - passages.start)
         self._append("digests", segment.digests[first:last])
         self._append("passage_documents", segment.passage_documents[passages].astype(np.int64) + self.documents - first)
-        for name in ("passage_offsets", "passage_lengths"):
+        for name in ("passage_offsets", "passage_lengths", "passage_tokens"):
             self._append(name, segment.array(name)[passages])
         self._append("passage_bytes", segment.array("passage_bytes")[passages] + text_shift)
         self._copy_edges(segment, "passage_rows", passages, self.rows - rows.start)

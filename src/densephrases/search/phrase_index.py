@@ -11,6 +11,7 @@ from densephrases.index.build import Progress, ProgressCallback
 from densephrases.index.candidates import CandidateKind
 from densephrases.index.folder import IndexFolder, IndexInfo
 from densephrases.index.settings import IndexSettings
+from densephrases.index.storage import Storage
 from densephrases.index.vectors import Quantizer
 from densephrases.model.encoder import Encoder
 from densephrases.search.answers import Answer, Unit
@@ -176,6 +177,10 @@ class PhraseIndex:
 
     def info(self) -> IndexInfo:
         return self.folder.info()
+
+    def storage(self) -> Storage:
+        """What the bytes of the index are for."""
+        return self.folder.storage()
 
     def document(self, identifier: str) -> Document | None:
         """The document with this id, as it was indexed."""
