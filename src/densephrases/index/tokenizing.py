@@ -1,6 +1,5 @@
 """Text cut and tokenised by other processes: a GPU encodes faster than one core can prepare what it encodes."""
 
-import multiprocessing
 import os
 import signal
 import sys
@@ -8,16 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing.context import SpawnContext, SpawnProcess
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from densephrases.errors import PhraseIndexError
 from densephrases.model.config import ModelConfig
 from densephrases.model.packing import PackedPassages
-from densephrases.model.tokens import Tokens
+from densephrases.model.tokens import TOKENIZER_FILE, Tokens
 from densephrases.text.documents import Document
 from densephrases.text.passages import Passage, split_passages
 
@@ -47,12 +48,12 @@ class TokenizerPool:
 
     def __init__(self, tokens: Tokens, workers: int) -> None:
         self._tokens = tokens
-        self._executor = _processes(tokens, workers) if workers else None
+        self._processes = _Processes(tokens, workers) if workers else None
 
     def stop(self) -> None:
         """What was not begun is left undone."""
-        if self._executor is not None:
-            self._executor.shutdown(wait=True, cancel_futures=True)
+        if self._processes is not None:
+            self._processes.stop()
 
     def cut(self, documents: Sequence[Document]) -> list[Future[CutDocuments]]:
         tasks: list[list[Passage]] = [[]]
@@ -70,9 +71,9 @@ class TokenizerPool:
         return [self._submit(_pack, task) for task in tasks]
 
     def _submit(self, work: Callable[[Tokens, Sequence[Passage]], Result], task: Sequence[Passage]) -> Future[Result]:
-        if self._executor is not None:
+        if self._processes is not None:
             with _ended_explained():
-                return self._executor.submit(_in_worker, work, task)
+                return self._processes.executor.submit(_in_worker, work, task)
         future: Future[Result] = Future()
         future.set_result(work(self._tokens, task))
         return future
@@ -94,14 +95,36 @@ def _ended_explained() -> Iterator[None]:
         ) from error
 
 
-def _processes(tokens: Tokens, workers: int) -> ProcessPoolExecutor:
-    # Spawned, not forked: a copy of a process whose threads are at work may wait forever for one of their locks.
-    context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(workers, context, _begin, (tokens.tokenizer.to_str(), tokens.config))
-    with _without_script(), _without_interrupts():
-        for _ in range(workers):
-            executor.submit(_nothing)
-    return executor
+class _ScriptlessProcess(SpawnProcess):
+    """Whenever it is started: an executor starts one more in the middle of its work if all are busy then."""
+
+    def start(self) -> None:
+        with _without_script(), _without_interrupts():
+            super().start()
+
+
+class _Spawning(SpawnContext):
+    """Spawned, not forked: a copy of a process whose threads are at work may wait forever for one of their locks."""
+
+    Process = _ScriptlessProcess
+
+
+class _Processes:
+    """Processes that read the tokeniser from a file.
+
+    What a process is given as it starts goes through a pipe, which a tokeniser does not fit into: each process would be
+    started only after the one before it had imported all it needs, and if one failed to, its pipe stayed full forever.
+    """
+
+    def __init__(self, tokens: Tokens, workers: int) -> None:
+        self._folder = TemporaryDirectory(prefix="densephrases-")
+        folder = Path(self._folder.name)
+        tokens.tokenizer.save(str(folder / TOKENIZER_FILE))
+        self.executor = ProcessPoolExecutor(workers, _Spawning(), _begin, (folder, tokens.config))
+
+    def stop(self) -> None:
+        self.executor.shutdown(wait=True, cancel_futures=True)
+        self._folder.cleanup()
 
 
 @contextmanager
@@ -131,14 +154,10 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(tokenizer: str, config: ModelConfig) -> None:
+def _begin(folder: Path, config: ModelConfig) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    _worker.append(Tokens(Tokenizer.from_str(tokenizer), config))
-
-
-def _nothing() -> None:
-    pass
+    _worker.append(Tokens.load(folder, config))
 
 
 def _in_worker(work: Callable[[Tokens, Any], Result], task: Sequence[Passage]) -> Result:
