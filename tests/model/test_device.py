@@ -128,6 +128,8 @@ def test_padded_batches_and_questions_as_the_model_itself(model: PhraseModel) ->
     assert ours.fingerprint == theirs.fingerprint
 
 
+# A CPU without instructions for bfloat16 computes products otherwise, as exactly, but not without saying so once.
+@pytest.mark.filterwarnings("ignore:mkldnn_matmul failed:UserWarning")
 def test_bfloat16_stays_close(model: PhraseModel) -> None:
     encoder = device_encoder(model)
     encoder.dtype = torch.bfloat16
