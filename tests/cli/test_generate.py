@@ -93,6 +93,13 @@ def test_answers_apart(densephrases: Command, tmp_path: Path, small_squad: Path)
     assert "name them with --exclude" in " ".join(other.err.split())
 
 
+def test_a_mistake_is_one_sentence_also_where_a_bar_would_be(densephrases: Command, tmp_path: Path) -> None:
+    missing = tmp_path / "no.json"
+    result = densephrases("generate", "filter", missing, "--reader", tmp_path, "--out", tmp_path / "kept.json", "--cpu")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == f"Error: Data file '{missing}' does not exist; give the path of a SQuAD JSON file.\n"
+
+
 @pytest.mark.parametrize("arguments", [["--beams", "2", "--sample"], ["--per-passage", "0"], ["--top-p", "2"]])
 def test_impossible_settings(densephrases: Command, tmp_path: Path, arguments: list[str]) -> None:
     folder = tmp_path / "generator"

@@ -179,7 +179,8 @@ def _bar(name: str) -> Iterator[Callable[[int], None]]:
     try:
         yield advance
     finally:
-        bar.stop()
+        if bar.live.is_started:  # else it would end a line that was never begun
+            bar.stop()
 
 
 def _show_leaks(leaks: "LeakReport", exclude: list[Path] | None) -> None:
