@@ -2,11 +2,12 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from densephrases.evaluate.datasets import read_squad, sample_path
+from densephrases.evaluate.datasets import read_squad, sample_path, write_squad
 from densephrases.model.reader import Reader
 
 from .conftest import Command
@@ -91,6 +92,46 @@ def test_answers_apart(densephrases: Command, tmp_path: Path, small_squad: Path)
     other = densephrases(*command)
     assert "found before" not in other.err
     assert "name them with --exclude" in " ".join(other.err.split())
+
+
+def test_questions_leave_their_passages_and_return(densephrases: Command, tmp_path: Path) -> None:
+    original = [
+        replace(p, questions=tuple(replace(q, generated=True, answer_type="DATE") for q in p.questions))
+        for p in read_squad(sample_path())
+    ]
+    made, detached, again = tmp_path / "made.json", tmp_path / "q.jsonl.xz", tmp_path / "again.json.gz"
+    write_squad(made, original)
+    write_squad(tmp_path / "first.json", original[:1])
+    total = sum(len(p.questions) for p in original)
+
+    left = densephrases("generate", "detach", made, "--out", detached)
+    assert (left.code, left.out) == (0, f"{total} questions about {len(original)} passages in {detached}.\n")
+    back = densephrases("generate", "attach", detached, "--passages", sample_path(), "--out", again)
+    assert (back.code, back.out) == (0, f"{total} questions about {len(original)} passages in {again}.\n")
+    assert [p.passage for p in read_squad(again)] == [p.passage for p in original]
+
+    partly = densephrases("generate", "attach", detached, "--passages", tmp_path / "first.json", "--out", again)
+    assert partly.code == 0
+    first, missing = partly.out.splitlines()
+    assert first == f"{len(original[0].questions)} questions about 1 passage in {again}."
+    rest = total - len(original[0].questions)
+    assert missing == f"{rest} questions about {len(original) - 1} passages left out: not in first.json."
+
+
+def test_questions_that_cannot_be_attached_or_detached(densephrases: Command, tmp_path: Path) -> None:
+    out = ["--out", tmp_path / "out.json"]
+    for arguments, message in (
+        (["attach", sample_path(), *out], "No passages were given"),
+        (["attach", sample_path(), "--passages", sample_path(), *out], "is no file of questions without passages"),
+        (["attach", tmp_path / "no.jsonl", "--passages", sample_path(), *out], "does not exist"),
+        (["detach", sample_path(), *out], "was not generated"),
+        (["detach", tmp_path / "no.json", *out], "does not exist"),
+    ):
+        result = densephrases("generate", *arguments)
+        assert (result.code, result.out) == (2, "")
+        assert result.err.startswith("Error: ")
+        assert message in " ".join(result.err.split())
+        assert len(result.err.splitlines()) == 1
 
 
 def test_a_mistake_is_one_sentence_also_where_a_bar_would_be(densephrases: Command, tmp_path: Path) -> None:

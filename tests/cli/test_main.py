@@ -68,7 +68,7 @@ def test_the_commands() -> None:
     """Whoever renames a command breaks somebody's script: do it on purpose."""
     found = commands(main.app)
     assert found["train"] == ["phrases", "queries", "questions", "reader"]
-    assert found["generate"] == ["answers", "filter", "questions"]
+    assert found["generate"] == ["answers", "attach", "detach", "filter", "questions"]
     assert found["eval"] == ["confidence", "filter", "length", "open", "reader", "reading", "slots"]
     assert found.keys() == {
         *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "serve", "mcp", "demo"),

@@ -20,6 +20,7 @@ from densephrases.generate.candidates import PIPELINE, Kind
 
 if TYPE_CHECKING:
     from densephrases.evaluate.leakage import LeakReport
+    from densephrases.generate.detached import Amount
     from densephrases.generate.roundtrip import FilterReport
 
 app = typer.Typer(
@@ -28,6 +29,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 console = Console(stderr=True, highlight=False)
+
+NO_PASSAGES = "No passages were given; name a file with --passages."
 
 Exclude = Annotated[
     list[Path] | None, typer.Option(help="A SQuAD file whose articles and passages may not enter; repeatable.")
@@ -53,7 +56,7 @@ def answers(
 ) -> None:
     """Find the candidate answers of passages; needs no GPU, and what follows needs no spaCy."""
     if not passages:
-        raise ConfigError("No passages were given; name a file with --passages.")
+        raise ConfigError(NO_PASSAGES)
     _extract(passages, out, kinds, pipeline, exclude, limit, resume)
 
 
@@ -132,6 +135,40 @@ def filter_(
         typer.echo(json.dumps({"types": rows, "leaks": asdict(report.leaks)}))
     else:
         Console(highlight=False).print(_table(report))
+
+
+@app.command()
+def detach(
+    file: Annotated[Path, typer.Argument(help="SQuAD JSON with generated questions.")],
+    out: Annotated[Path, typer.Option(help="The questions file to write, JSON lines; .xz compresses it.")],
+) -> None:
+    """Write questions without their passages: small, to be shared with all who have the passages."""
+    from densephrases.generate.detached import detach_questions
+
+    typer.echo(f"{_amount(detach_questions(file, out))} in {out}.")
+
+
+@app.command()
+def attach(
+    file: Annotated[Path, typer.Argument(metavar="QUESTIONS", help="Questions without passages (see: detach).")],
+    out: Annotated[Path, typer.Option(help="The SQuAD JSON file to write; .gz or .xz compresses it.")],
+    passages: Passages = None,
+) -> None:
+    """Join questions to their passages again, for training."""
+    if not passages:
+        raise ConfigError(NO_PASSAGES)
+    from densephrases.generate.detached import attach_questions
+
+    with _bar("passages") as advance:
+        report = attach_questions(file, passages, out, advance)
+    typer.echo(f"{_amount(report.attached)} in {out}.")
+    if report.missing.passages:
+        names = ", ".join(path.name for path in passages)
+        typer.echo(f"{_amount(report.missing)} left out: not in {names}.")
+
+
+def _amount(amount: "Amount") -> str:
+    return f"{counted(amount.questions, 'question')} about {counted(amount.passages, 'passage')}"
 
 
 def _extract(
