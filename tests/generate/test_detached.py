@@ -27,6 +27,8 @@ from densephrases.generate.detached import Amount, attach_questions, detach_ques
 from densephrases.text.passages import Passage
 from densephrases.train.examples import read_training_data
 
+PUBLISHED = Path(__file__).parents[2] / "recipes" / "questions"
+
 TEXT = "The tower was built in 1889."
 WHEN = Question("when", "When?", (GoldAnswer("1889", 23),), generated=True, answer_type="DATE")
 
@@ -231,3 +233,13 @@ def test_missing_files(detached: Path, tmp_path: Path) -> None:
         attach_questions(detached, [sample_path()], tmp_path / "no" / "again.json")
     with pytest.raises(DataError, match="its folder does not exist"):
         detach_questions(sample_path(), tmp_path / "no" / "q.jsonl")
+
+
+def test_published_questions_are_whole_small_and_described() -> None:
+    files = sorted(PUBLISHED.glob("*.xz"))
+    assert 0 < sum(file.stat().st_size for file in files) < 4_000_000
+    described = (PUBLISHED / "README.md").read_text(encoding="utf-8")
+    assert "creativecommons.org/licenses/by-sa/4.0" in described
+    for file in files:
+        amount = Amount.of(read_detached(file))
+        assert f"| `{file.name}` | {amount.questions:,} | {amount.passages:,} |" in described
