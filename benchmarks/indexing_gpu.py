@@ -7,25 +7,24 @@ python benchmarks/indexing_gpu.py --base FOLDER ...    # an untrained model, for
 The corpus is read again and again until there are enough tokens. 'encoder' computes windows that were tokenised
 beforehand, longest first, and keeps its results on the device; what counts are the operations of its matrix products
 against the time it takes as a whole. 'build' is everything from reading the corpus to committed parts. Without a GPU
-everything runs on the CPU in float32, to see that it runs.
+everything runs on the CPU in float32, to see that it runs. A run that is cut off leaves the figures up to there in the
+JSON file, and has said what it was about to do.
 """
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import torch
 import typer
-from rich.console import Console
-from rich.table import Table
+from indexing_report import Report, Speed, announce
 
 from densephrases.index.build import CHARACTERS_PER_TOKEN
 from densephrases.index.folder import IndexFolder
@@ -47,12 +46,7 @@ from densephrases.text.passages import Passage
 from densephrases.text.readers import read_documents
 from densephrases.train.meter import measured_peak
 
-BAR = 0.6
-WIKIPEDIA_TOKENS = 3.1e9
-PAPER_HOURS, PAPER_GPUS = 20, 4
 COMPARED = 64  # passages by which the fast forward pass is compared with transformers'
-
-console = Console(width=120)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +63,6 @@ class Corpus:
                 left -= len(document.text)
                 if left <= 0:
                     return
-
-
-@dataclass(frozen=True, slots=True)
-class Speed:
-    """Tokens are those of passages; columns are those and titles, special tokens and overlaps."""
-
-    name: str
-    seconds: float
-    tokens: int
-    columns: int
-    operations: float = 0.0
-    share: float | None = None  # of the measured peak
-
-    @property
-    def hours(self) -> float:
-        """For all of Wikipedia as the paper counts it."""
-        return WIKIPEDIA_TOKENS / (self.tokens / self.seconds) / 3600
 
 
 @dataclass(frozen=True)
@@ -119,39 +96,33 @@ def main(
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here as well.")] = None,
 ) -> None:
     """Prints the peak, the encoder's share of it, and tokens a second of tokenisers, encoder and build."""
+    report = Report(json_file)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    announce(f"Measuring the peak of {device_name(device)}")
     peak = measured_peak(device) if device.type == "cuda" else None
+    report.add(device=device_name(device), peak=peak, cores=os.cpu_count(), torch=torch.__version__)
+    announce("Reading the model")
     indexable = of_base(base) if base is not None else read_indexable(resolve(model))
     encoder = DeviceEncoder(indexable, device)
     encoder.workers = encoder.workers if workers is None else workers
     source = Corpus(tuple(corpus or [articles_path()]), CHARACTERS_PER_TOKEN * tokens)
-    values: dict[str, Any] = {
-        "device": device_name(device),
-        "peak": peak,
-        "cores": os.cpu_count(),
-        "torch": torch.__version__,
-    }
-    values |= {"workers": encoder.workers, "cosines": compared(encoder, indexable, source)}
-    console.print(", ".join(f"{name} {value}" for name, value in values.items()))
+    announce("Comparing with transformers")
+    report.add(workers=encoder.workers, cosines=compared(encoder, indexable, source))
     work = tokenized(encoder, source)
-    speeds = [Speed(f"tokenisers, {encoder.workers} processes", work.seconds, work.tokens, work.columns)]
+    report.add(Speed(f"tokenisers, {encoder.workers} processes", work.seconds, work.tokens, work.columns))
     for mode in ("auto", "grouped") if attention == "both" else (attention,):
         states = PassageStates(indexable.side, device, encoder.dtype, mode)
         for size in map(int, batch_tokens.split(",")):
-            speeds.append(encoded(f"encoder, {mode}, {size:,} a batch", states, indexable, work, size, peak))
+            report.add(encoded(f"encoder, {mode}, {size:,} a batch", states, indexable, work, size, peak))
             encoder.tokens_per_batch = size
     if profile:
+        announce("Profiling the encoder")
         print_kernels(encoder, work.chunks[0])
-    threshold = chosen_threshold(encoder, work.chunks[0], keep)
     if build:
-        whole, finish_seconds, rows = built(encoder, source, threshold, finish=finish)
-        speeds.append(replace(whole, columns=work.columns))
-        values |= {"rows": rows, "finish_seconds": finish_seconds}
-    values |= {"gpu_gigabytes": torch.cuda.max_memory_allocated() / 1e9 if device.type == "cuda" else None}
-    print_table(speeds, values)
-    if json_file is not None:
-        values["speeds"] = [asdict(speed) | {"wikipedia_hours": speed.hours} for speed in speeds]
-        json_file.write_text(json.dumps(values, indent=1))
+        announce("Choosing the threshold")
+        threshold = chosen_threshold(encoder, work.chunks[0], keep)
+        measure_build(report, encoder, source, threshold, columns=work.columns, finish=finish)
+    report.print_table()
 
 
 def of_base(base: Path) -> Indexable:
@@ -188,19 +159,27 @@ def compared(encoder: DeviceEncoder, model: Indexable, source: Corpus) -> dict[s
     return {"lowest": float(values.min()), "mean": float(values.mean())}
 
 
-def tokenized(encoder: DeviceEncoder, source: Corpus) -> Work:
-    characters, documents, texts = 0, [], []
+def chunked(source: Corpus, characters_per_chunk: int) -> list[list[Document]]:
+    chunks: list[list[Document]] = [[]]
+    characters = 0
     for document in source.read():
-        documents.append(document)
+        if characters >= characters_per_chunk:
+            chunks.append([])
+            characters = 0
+        chunks[-1].append(document)
         characters += len(document.text)
-        if characters >= CHARACTERS_PER_TOKEN * encoder.tokens_per_chunk:
-            texts.append(documents)
-            characters, documents = 0, []
-    texts += [documents] if documents else []
+    return chunks
+
+
+def tokenized(encoder: DeviceEncoder, source: Corpus) -> Work:
+    announce("Reading the corpus")
+    chunks = chunked(source, CHARACTERS_PER_TOKEN * encoder.tokens_per_chunk)
+    announce(f"Starting {encoder.workers} processes that tokenise")
     pool = TokenizerPool(encoder.tokens, encoder.workers)
-    results([future for _ in range(4 * max(encoder.workers, 1)) for future in pool.cut(texts[0][:1])])  # starts them
+    results([future for _ in range(4 * max(encoder.workers, 1)) for future in pool.cut(chunks[0][:1])])
+    announce(f"Tokenising {len(chunks)} chunks")
     began = time.perf_counter()
-    cut = [results(futures) for futures in [pool.cut(some) for some in texts]]
+    cut = [results(futures) for futures in [pool.cut(chunk) for chunk in chunks]]
     packed = [PackedPassages.join([part.packed for part in parts]) for parts in cut]
     seconds = time.perf_counter() - began
     pool.stop()
@@ -210,6 +189,7 @@ def tokenized(encoder: DeviceEncoder, source: Corpus) -> Work:
 def encoded(
     name: str, states: PassageStates, model: Indexable, work: Work, batch_tokens: int, peak: float | None
 ) -> Speed:
+    announce(f"Packing for {name}")
     packings = [Packing.of(chunk, batch_tokens) for chunk in work.chunks]
 
     def go(some: Sequence[Packing]) -> None:
@@ -217,7 +197,9 @@ def encoded(
             for packing in some:
                 states(packing)
 
-    timed(lambda: go(packings[:1]))  # warms up
+    announce("Warming up")
+    timed(lambda: go(packings[:1]))
+    announce("Encoding")
     seconds = timed(lambda: go(packings))
     groups = [batch.groups for packing in packings for batch in packing.batches]
     total = sum(operations(model.side.passage, 0, some) for some in groups) + operations(
@@ -237,7 +219,7 @@ def print_kernels(encoder: DeviceEncoder, chunk: PackedPassages) -> None:
         encoder.passages(replace(packing, batches=middle))
         synchronize()
     order = "self_cuda_time_total" if encoder.device.type == "cuda" else "self_cpu_time_total"
-    console.print(f"{len(middle[0].groups)} groups of equal length")
+    print(f"{len(middle[0].groups)} groups of equal length")
     print(seen.key_averages().table(sort_by=order, row_limit=14, max_name_column_width=70))
 
 
@@ -263,34 +245,21 @@ def chosen_threshold(encoder: DeviceEncoder, chunk: PackedPassages, keep: float 
     return float(np.quantile(best_T, 1 - keep))
 
 
-def built(
-    encoder: DeviceEncoder, source: Corpus, threshold: float | None, *, finish: bool
-) -> tuple[Speed, float | None, int]:
-    """Of a build up to its last committed part; then how long merging and candidates take, and how many rows."""
+def measure_build(
+    report: Report, encoder: DeviceEncoder, source: Corpus, threshold: float | None, *, columns: int, finish: bool
+) -> None:
+    """Up to the last committed part; then how long merging and candidates take."""
     with TemporaryDirectory() as place:
         folder = Path(place) / "index"
         index = IndexFolder.create(folder, IndexSettings.of(encoder, "measured").with_threshold(threshold))
         builder = PartBuilder(Ledger(folder), encoder, lambda _: None, replacing=False)
+        announce("Building an index")
         seconds = timed(lambda: builder.run(source.read()))
         done = builder.finished()
-        speed = Speed("build", seconds, done.tokens, 0)
-        return speed, timed(index.optimize) if finish else None, done.rows
-
-
-def print_table(speeds: Sequence[Speed], values: dict[str, Any]) -> None:
-    table = Table("what", "seconds", "tokens/s", "with titles etc.", "TFLOP/s", "share of peak %", "hours for 3.1e9")
-    for speed in speeds:
-        rates = (f"{number / speed.seconds:,.0f}" for number in (speed.tokens, speed.columns))
-        teraflops = f"{speed.operations / speed.seconds / 1e12:,.1f}" if speed.operations else ""
-        share = "" if speed.share is None else f"{100 * speed.share:.1f}"
-        table.add_row(speed.name, f"{speed.seconds:.2f}", *rates, teraflops, share, f"{speed.hours:,.2f}")
-    console.print(table)
-    if shares := [speed.share for speed in speeds if speed.share is not None]:
-        verdict = "reached" if max(shares) >= BAR else "missed"
-        console.print(f"Peak {values['peak'] / 1e12:,.0f} TFLOP/s; the bar of {100 * BAR:.0f}% of it is {verdict}.")
-    if values.get("finish_seconds") is not None:
-        console.print(f"Merging and building candidates for {values['rows']:,} rows: {values['finish_seconds']:.1f} s.")
-    console.print(f"The paper takes {PAPER_HOURS} hours on {PAPER_GPUS} GPUs for 3.1e9 tokens.")
+        report.add(Speed("build", seconds, done.tokens, columns), rows=done.rows)
+        if finish:
+            announce("Merging and building candidates")
+            report.add(finish_seconds=timed(index.optimize))
 
 
 if __name__ == "__main__":
