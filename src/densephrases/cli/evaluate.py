@@ -241,14 +241,13 @@ def reader(
     """Exact match and F1 of a cross-attention reader (needs the extra 'train')."""
     require("train", "torch", "transformers", "safetensors")
     quiet_transformers()
-    import torch
-
     from densephrases.evaluate.datasets import read_squad
     from densephrases.evaluate.reading import ReadingScores
+    from densephrases.model.attention import best_device, placed
     from densephrases.model.reader import Reader
     from densephrases.train.reader import reader_predictions
 
-    loaded = Reader.from_pretrained(model).to("cuda" if torch.cuda.is_available() else "cpu")
+    loaded = placed(Reader.from_pretrained(model), best_device())
     scores = ReadingScores.of(reader_predictions(loaded, read_squad(data)))
     if as_json:
         typer.echo(json.dumps(asdict(scores)))
@@ -273,8 +272,7 @@ def _load(model: str, runtime: Runtime, precision: Precision | None) -> "Encoder
         return load(model, precision.value if precision else None)
     require("train", "torch", "transformers", "safetensors")
     quiet_transformers()
-    import torch
-
+    from densephrases.model.attention import best_device, placed
     from densephrases.model.network import PhraseModel
 
-    return PhraseModel.from_pretrained(model).to("cuda" if torch.cuda.is_available() else "cpu").encoder()
+    return placed(PhraseModel.from_pretrained(model), best_device()).encoder()

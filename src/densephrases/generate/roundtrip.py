@@ -5,13 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import torch
-
 from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.datasets import QuestionedPassage, read_squad, write_squad
 from densephrases.evaluate.leakage import HeldOut, LeakReport
 from densephrases.evaluate.metrics import best_over_golds, exact_match, f1
 from densephrases.evaluate.reading import Prediction
+from densephrases.model.attention import best_device, placed
 from densephrases.model.reader import Reader
 from densephrases.train.reader import reader_predictions
 
@@ -49,8 +48,7 @@ def filter_questions(
     report = FilterReport()
     held_out = HeldOut.read(exclude)
     passages = [p for p in read_squad(path) if held_out.admits(p.passage, report.leaks)]
-    model = Reader.from_pretrained(reader)
-    model.to("cuda" if torch.cuda.is_available() and not cpu else "cpu")
+    model = placed(Reader.from_pretrained(reader), best_device(cpu))
     kept: list[QuestionedPassage] = []
     for at in range(0, len(passages), PASSAGES_AT_ONCE):
         group = passages[at : at + PASSAGES_AT_ONCE]

@@ -14,8 +14,7 @@ from densephrases.model.batches import TokenBatch
 from densephrases.model.checkpoint import load_weights, save_folder
 from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
 from densephrases.model.encoder import Encoder, Floats
-from densephrases.model.sides import EncodesPassages, EncodesQuestions
-from densephrases.model.sides import QuestionStates as QuestionStates  # train.phrases takes it from here
+from densephrases.model.sides import EncodesPassages, EncodesQuestions, QuestionStates
 from densephrases.model.tensors import inference, to_device, to_numpy
 from densephrases.model.tokens import Tokens, load_tokenizer
 from densephrases.model.trunk import Trunk, build_trunk, load_trunk, read_config, read_tokenizer

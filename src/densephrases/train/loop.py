@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
 from densephrases.errors import ConfigError
+from densephrases.model.attention import fuse_attention
 from densephrases.train.batches import Tensors
 from densephrases.train.meter import Meter
 from densephrases.train.resume import Parts, Position, load_checkpoint, save_checkpoint
@@ -136,6 +137,7 @@ class Loop(Generic[Batch]):
         if on_gpu:
             # cuDNN's attention plans anew for every shape, which costs more than it saves on batches of varied length
             torch.backends.cuda.enable_cudnn_sdp(False)
+            fuse_attention(task.model)
             if config.compile:
                 compile_layers(task.model)
         half = config.precision == "bf16" and on_gpu

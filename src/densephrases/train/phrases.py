@@ -15,10 +15,12 @@ from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.datasets import QuestionedPassage, read_squad
 from densephrases.evaluate.leakage import HeldOut
 from densephrases.evaluate.reading import ReadingScores, encode_file, read_collection, read_passages
+from densephrases.model.attention import placed
 from densephrases.model.card import write_card
 from densephrases.model.config import QuestionTrunk
-from densephrases.model.network import PhraseModel, QuestionStates
+from densephrases.model.network import PhraseModel
 from densephrases.model.reader import Reader
+from densephrases.model.sides import QuestionStates
 from densephrases.model.tokens import Tokens
 from densephrases.model.trunk import trunk_parameters
 from densephrases.train.batches import Padding, PhraseBatch, collate
@@ -265,7 +267,7 @@ def teacher_logits(folder: Path, passages: Sequence[QuestionedPassage], cpu: boo
     """Computed by one process, read from its cache by the others."""
     process = PartialState(cpu=cpu)
     with process.main_process_first():
-        return TeacherLogits.cached(folder, lambda: Reader.from_pretrained(folder).to(process.device), passages)
+        return TeacherLogits.cached(folder, lambda: placed(Reader.from_pretrained(folder), process.device), passages)
 
 
 def mined(folder: Path, plan: BatchPlan, passages: list[QuestionedPassage], cpu: bool) -> Confusions:
@@ -273,7 +275,7 @@ def mined(folder: Path, plan: BatchPlan, passages: list[QuestionedPassage], cpu:
     process = PartialState(cpu=cpu)
     found: list[Confusions | None] = [None]
     if process.is_main_process:
-        model = PhraseModel.from_pretrained(folder).to(process.device)
+        model = placed(PhraseModel.from_pretrained(folder), process.device)
         search = partial(TorchMaxima, device=process.device)
         found = [confused_passages(model.encoder(), model.config, passages, CONFUSED * plan.neighbours, search)]
     (confusions,) = broadcast_object_list(found)
