@@ -14,8 +14,9 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         train=(
             data / "squad-train.json.gz",
             data / "nq-passages-train.json.gz",
-            data / "squad-generated.json.gz",  # 52,991 questions about squad-train's passages
-            data / "enwiki-generated.json.gz",  # 50,978 about passages of other articles
+            data / "squad-entities.json.gz",  # generated: see recipes/questions
+            data / "squad-nouns.json.gz",
+            data / "enwiki-entities.json.gz",
         ),
         dev=data / "squad-dev.json.gz",
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
