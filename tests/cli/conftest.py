@@ -1,9 +1,10 @@
 """The command as a person calls it, in this process."""
 
 import json
+import logging
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,7 +53,18 @@ Command = Callable[..., Result]
 
 
 @pytest.fixture
-def densephrases(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+def log_as_before() -> Iterator[None]:
+    """A command sets up the log of the whole process, with a stream that is closed when its test ends."""
+    root = logging.getLogger()
+    handlers, level = root.handlers.copy(), root.level
+    yield
+    for handler in [each for each in root.handlers if each not in handlers]:
+        root.removeHandler(handler)
+    root.setLevel(level)
+
+
+@pytest.fixture
+def densephrases(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], log_as_before: None) -> Command:
     """Runs the command with arguments; exceptions that a user would see as a traceback pass through."""
 
     def run(*arguments: str | Path) -> Result:
