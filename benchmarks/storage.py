@@ -29,7 +29,7 @@ from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
 
 PLAIN = "float32"
-TRAINING_ROWS = 65_536
+TRAINING_ROWS = 16_384
 
 console = Console(width=110)
 
