@@ -41,6 +41,6 @@ def test_every_byte_and_token_is_counted(
     assert found.bytes == bytes_on_disk(index) == index.info().bytes
     assert found.parts["deleted"] > 0
     assert found.parts["text"] == sum(len(d.text.encode()) for d in documents) + len("Some words at the end.")
-    assert found.per_token() == found.bytes / found.tokens
+    assert found.bytes_per_token == found.bytes / found.tokens
     index.optimize()
     assert index.storage().tokens == found.tokens - tokens_of(documents[0])

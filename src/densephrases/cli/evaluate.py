@@ -243,8 +243,8 @@ def reader(
     quiet_transformers()
     from densephrases.evaluate.datasets import read_squad
     from densephrases.evaluate.reading import ReadingScores
-    from densephrases.model.attention import best_device, placed
     from densephrases.model.reader import Reader
+    from densephrases.model.tensors import best_device, placed
     from densephrases.train.reader import reader_predictions
 
     loaded = placed(Reader.from_pretrained(model), best_device())
@@ -272,7 +272,7 @@ def _load(model: str, runtime: Runtime, precision: Precision | None) -> "Encoder
         return load(model, precision.value if precision else None)
     require("train", "torch", "transformers", "safetensors")
     quiet_transformers()
-    from densephrases.model.attention import best_device, placed
     from densephrases.model.network import PhraseModel
+    from densephrases.model.tensors import best_device, placed
 
     return placed(PhraseModel.from_pretrained(model), best_device()).encoder()

@@ -160,7 +160,7 @@ def info(
     opened = IndexFolder.open(folder)
     found, parts = opened.info(), opened.storage() if storage else None
     if as_json:
-        extra = {} if parts is None else {"storage": asdict(parts) | {"bytes_per_token": parts.per_token()}}
+        extra = {} if parts is None else {"storage": asdict(parts) | {"bytes_per_token": parts.bytes_per_token}}
         typer.echo(json.dumps(asdict(found) | extra))
         return
     for name, value in _described(found).items():

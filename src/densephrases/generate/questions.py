@@ -18,6 +18,7 @@ from densephrases.generate.candidates import Candidate
 from densephrases.generate.partial import PartialLines
 from densephrases.model.checkpoint import WEIGHTS_FILE
 from densephrases.model.generator import Decoding, QuestionGenerator
+from densephrases.model.tensors import best_device
 from densephrases.model.tokens import Ids
 from densephrases.text.normal import normalize_answer
 from densephrases.text.passages import Passage
@@ -100,10 +101,8 @@ def generate_questions(
 
 def load_generator(model: Path, cpu: bool = False) -> QuestionGenerator:
     """On a GPU in bfloat16, if there is one."""
-    generator = QuestionGenerator.from_pretrained(model).eval()
-    if torch.cuda.is_available() and not cpu:
-        return generator.to("cuda", torch.bfloat16)
-    return generator
+    generator, device = QuestionGenerator.from_pretrained(model).eval(), best_device(cpu)
+    return generator.to(device, torch.bfloat16) if device.type == "cuda" else generator
 
 
 def _admitted(generation: Generation, leaks: LeakReport) -> Iterator[AnsweredPassage]:

@@ -10,8 +10,8 @@ from densephrases.evaluate.datasets import QuestionedPassage, read_squad, write_
 from densephrases.evaluate.leakage import HeldOut, LeakReport
 from densephrases.evaluate.metrics import best_over_golds, exact_match, f1
 from densephrases.evaluate.reading import Prediction
-from densephrases.model.attention import best_device, placed
 from densephrases.model.reader import Reader
+from densephrases.model.tensors import best_device, placed
 from densephrases.train.reader import reader_predictions
 
 PASSAGES_AT_ONCE = 512

@@ -55,9 +55,10 @@ class Storage:
     def bytes(self) -> int:
         return sum(self.parts.values())
 
-    def per_token(self, part: str | None = None) -> float:
-        """Bytes of a part, or of all, for each token of the text."""
-        return (self.bytes if part is None else self.parts[part]) / max(self.tokens, 1)
+    @property
+    def bytes_per_token(self) -> float:
+        """Of the text, kept or not."""
+        return self.bytes / max(self.tokens, 1)
 
 
 def _purpose(file: str) -> str:

@@ -4,28 +4,14 @@ Scores are (B, A, T, T), and transformers divides, biases, masks, normalises and
 precision. Bias and mask are added up once for all layers instead, and the kernel keeps scores to itself.
 """
 
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers.models.mpnet.modeling_mpnet import MPNetEncoder, MPNetSelfAttention
 
-Model = TypeVar("Model", bound=nn.Module)
-
 # Shape suffixes: B rows of a batch, A attention heads, T tokens, H hidden size.
-
-
-def best_device(cpu: bool = False) -> torch.device:
-    """A GPU, if there is one and it is wanted."""
-    return torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
-
-
-def placed(model: Model, device: torch.device) -> Model:
-    """The model on a device, on a GPU with fused attention."""
-    if device.type == "cuda":
-        fuse_attention(model)
-    return model.to(device)
 
 
 def fuse_attention(model: nn.Module) -> None:

@@ -1,14 +1,30 @@
-"""Batches to a device and results back."""
+"""Models and batches to a device, and results back."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from densephrases.model.attention import fuse_attention
 from densephrases.model.batches import TokenBatch
 from densephrases.model.encoder import Floats
+
+Model = TypeVar("Model", bound=nn.Module)
+
+
+def best_device(cpu: bool = False) -> torch.device:
+    """A GPU, if there is one and it is wanted."""
+    return torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
+
+
+def placed(model: Model, device: torch.device) -> Model:
+    """The model on a device, on a GPU with fused attention."""
+    if device.type == "cuda":
+        fuse_attention(model)
+    return model.to(device)
 
 
 def to_device(batch: TokenBatch, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:

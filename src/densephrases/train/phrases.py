@@ -15,12 +15,12 @@ from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.datasets import QuestionedPassage, read_squad
 from densephrases.evaluate.leakage import HeldOut
 from densephrases.evaluate.reading import ReadingScores, encode_file, read_collection, read_passages
-from densephrases.model.attention import placed
 from densephrases.model.card import write_card
 from densephrases.model.config import QuestionTrunk
 from densephrases.model.network import PhraseModel
 from densephrases.model.reader import Reader
 from densephrases.model.sides import QuestionStates
+from densephrases.model.tensors import placed
 from densephrases.model.tokens import Tokens
 from densephrases.model.trunk import trunk_parameters
 from densephrases.train.batches import Padding, PhraseBatch, collate
