@@ -21,7 +21,7 @@ from densephrases.text.documents import Document
 from densephrases.text.passages import Passage
 from densephrases.text.readers import read_documents
 
-TEXT_FILES = ("text.bin", "records.bin")
+TEXT_FILES = ("text.bin", "text_blocks.bin", "records.bin")
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,6 +195,27 @@ def test_one_document_of_many_chunks(encoder: HashEncoder) -> None:
     assert (np.diff(segment.passage_documents.astype(int)) >= 0).all()
 
 
+@pytest.mark.parametrize("letter", ["a", "é", "中", "😀", "e\u0301"])
+def test_text_of_many_blocks_whatever_its_letters(encoder: HashEncoder, letter: str) -> None:
+    shifted = [Document(str(shift), "x" * shift + f"{letter * 7}. " * 2000) for shift in range(4)]
+    index = fresh(encoder)
+    index.add([*shifted, Document("empty", "")], encoder)
+    index.add([Document("later", letter)], encoder)
+    index.delete(["1"])
+    index.optimize()
+    (segment,) = index.segments
+    assert list(stored(index).values()) == [
+        *shifted[:1],
+        *shifted[2:],
+        Document("empty", ""),
+        Document("later", letter),
+    ]
+    for passage in range(segment.passages):
+        whole = segment.text(int(segment.passage_documents[passage]))
+        text, offset = segment.passage_text(passage), int(segment.passage_offsets[passage])
+        assert whole[offset : offset + len(text)] == text
+
+
 SMALL = st.builds(Document, st.sampled_from("abcdef"), TEXT, st.just("t"), METADATA)
 STEPS = st.lists(
     st.tuples(st.sampled_from(["add", "update"]), st.lists(SMALL, max_size=4, unique_by=lambda d: d.id))
@@ -376,7 +397,7 @@ def damaged(encoder: HashEncoder, name: str) -> tuple[IndexFolder, Path]:
     return index, next(index.folder.rglob(name))
 
 
-@pytest.mark.parametrize("name", ["text.bin", "vectors.bin", "reach.bin", "calibration.bin"])
+@pytest.mark.parametrize("name", ["text.bin", "text_blocks.bin", "vectors.bin", "reach.bin", "calibration.bin"])
 def test_damaged_files_are_named(encoder: HashEncoder, name: str) -> None:
     index, path = damaged(encoder, name)
     data = path.read_bytes()
@@ -392,6 +413,14 @@ def test_damaged_files_are_named(encoder: HashEncoder, name: str) -> None:
         IndexFolder.open(index.folder)
 
 
+def test_damaged_text_is_named_when_it_is_read(encoder: HashEncoder) -> None:
+    index, path = damaged(encoder, "text.bin")
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(PhraseIndexError, match=f"'{path}' is damaged: .*; restore it from a copy"):
+        IndexFolder.open(index.folder).find("d0")
+
+
 def test_folders_that_are_no_index(tmp_path: Path, encoder: HashEncoder) -> None:
     with pytest.raises(PhraseIndexError, match=r"is no index: it has no manifest\.json"):
         IndexFolder.open(tmp_path)
@@ -403,11 +432,11 @@ def test_folders_that_are_no_index(tmp_path: Path, encoder: HashEncoder) -> None
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(PhraseIndexError, match="not valid JSON"):
         IndexFolder.open(tmp_path)
-    for values, message in [({"schema_version": 1}, "schema version 1, this package reads 2"), ([], "version None")]:
+    for values, message in [({"schema_version": 2}, "schema version 2, this package reads 3"), ([], "version None")]:
         (tmp_path / "manifest.json").write_text(json.dumps(values))
         with pytest.raises(PhraseIndexError, match=message):
             IndexFolder.open(tmp_path)
-    (tmp_path / "manifest.json").write_text('{"schema_version": 2}')
+    (tmp_path / "manifest.json").write_text('{"schema_version": 3}')
     with pytest.raises(PhraseIndexError, match="missing or unknown values"):
         IndexFolder.open(tmp_path)
 

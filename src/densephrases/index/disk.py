@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from densephrases.errors import PhraseIndexError
 
+DAMAGE_REMEDY = "restore it from a copy or build the index anew"
 _BUFFER = 1 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 

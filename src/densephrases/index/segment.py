@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.index.blocks import BlockedText
 from densephrases.index.candidates import Candidates, open_candidates
 from densephrases.index.identity import id_hash
 from densephrases.index.manifest import SegmentEntry
@@ -25,7 +26,7 @@ CANDIDATES_FILE = "candidates.faiss"
 
 ARRAYS = {
     # documents
-    "text_edges": "<i8",  # bytes in text.bin, one more than documents
+    "text_edges": "<i8",  # bytes of all texts, one more than documents
     "record_edges": "<i8",  # bytes in records.bin, one more than documents
     "document_passages": "<i8",  # first passage, one more than documents
     "digests": "<u8",
@@ -34,10 +35,12 @@ ARRAYS = {
     # passages
     "passage_documents": "<u4",
     "passage_offsets": "<u4",  # characters of the document's text before the passage
-    "passage_bytes": "<i8",  # where the passage begins in text.bin
+    "passage_bytes": "<i8",  # where the passage begins in all texts
     "passage_lengths": "<u4",  # bytes
     "passage_rows": "<i8",  # first row, one more than passages
     "passage_tokens": "<u2",  # kept or not
+    # blocks of text
+    "text_blocks": "<i8",  # bytes in text.bin, one more than blocks
     # rows, the kept tokens
     "begins": "<u2",  # characters of the passage before the token
     "lengths": "<u2",  # characters of the token
@@ -149,12 +152,16 @@ class Segment:
 
     def text(self, document: int) -> str:
         start, end = self._text_edges[document : document + 2].tolist()
-        return self._text[start:end].tobytes().decode()
+        return self.text_bytes(start, end).decode()
+
+    def text_bytes(self, start: int, end: int) -> bytes:
+        """Of all texts, one after the other."""
+        return self._text.read(start, end)
 
     def passage_text(self, passage: int) -> str:
         """Decoded alone: the rest of the document is not read."""
         start = int(self._passage_bytes[passage])
-        return self._text[start : start + int(self._passage_lengths[passage])].tobytes().decode()
+        return self.text_bytes(start, start + int(self._passage_lengths[passage])).decode()
 
     def record(self, document: int) -> DocumentRecord:
         start, end = self._record_edges[document : document + 2].tolist()
@@ -183,8 +190,8 @@ class Segment:
         return map_array(self.folder / file, np.uint8)
 
     @cached_property
-    def _text(self) -> NDArray[np.uint8]:
-        return self.blob(TEXT_FILE)
+    def _text(self) -> BlockedText:
+        return BlockedText(self.folder / TEXT_FILE, self.blob(TEXT_FILE), self.array("text_blocks"))
 
     @cached_property
     def _records(self) -> NDArray[np.uint8]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.errors import PhraseIndexError
-from densephrases.index.disk import FileEntry
+from densephrases.index.disk import DAMAGE_REMEDY, FileEntry
 from densephrases.index.identity import id_hash
 from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifest, SegmentEntry
 from densephrases.index.merge import Mask
@@ -88,7 +88,7 @@ class Snapshot:
         for name, entry in self._files():
             problem = self._size_problem(name, entry)
             if not problem and FileEntry.of(self.folder / name) != entry:
-                problem = f"'{self.folder / name}' is damaged: its checksum differs; {_REMEDY}."
+                problem = f"'{self.folder / name}' is damaged: its checksum differs; {DAMAGE_REMEDY}."
             found += [problem] if problem else []
         return found
 
@@ -98,13 +98,10 @@ class Snapshot:
     def _size_problem(self, name: str, entry: FileEntry) -> str:
         path = self.folder / name
         if not path.is_file():
-            return f"'{path}' is missing; {_REMEDY}."
+            return f"'{path}' is missing; {DAMAGE_REMEDY}."
         if (size := path.stat().st_size) != entry.size:
-            return f"'{path}' has {size} bytes, {entry.size} were written; {_REMEDY}."
+            return f"'{path}' has {size} bytes, {entry.size} were written; {DAMAGE_REMEDY}."
         return ""
-
-
-_REMEDY = "restore it from a copy or build the index anew"
 
 
 def marks_of(mask: Mask) -> NDArray[np.uint32]:

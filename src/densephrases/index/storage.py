@@ -19,7 +19,7 @@ _PURPOSES = {
     "vectors": (VECTORS_FILE, CALIBRATION_FILE),
     "candidates": (CANDIDATES_FILE,),
     "tokens": tuple(map(array_file, ("begins", "lengths", "reach"))),
-    "text": (TEXT_FILE,),
+    "text": (TEXT_FILE, array_file("text_blocks")),
 }
 _WHOLE_PASSAGES = "passage_"  # what the names of their arrays begin with
 

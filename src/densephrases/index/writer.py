@@ -1,12 +1,14 @@
 """Writes a segment: documents as they are encoded, or runs of documents copied from other segments."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.index.blocks import BlockWriter
 from densephrases.index.build import Piece
 from densephrases.index.disk import FileEntry, HashedFile, sync_folder
 from densephrases.index.identity import PreparedDocument
@@ -24,7 +26,7 @@ from densephrases.index.segment import (
 from densephrases.index.stages import Stages
 from densephrases.index.vectors import Calibration, Quantizer, quantized_blocks, release_pages
 
-_EDGES = ("text_edges", "record_edges", "document_passages", "passage_rows")
+_EDGES = ("text_edges", "text_blocks", "record_edges", "document_passages", "passage_rows")
 _PASSAGES = ("passage_documents", "passage_offsets", "passage_bytes", "passage_lengths")
 _IDS = ("id_hashes", "id_documents")  # sorted, so written at the end
 _COPIED_BYTES = 1 << 24
@@ -40,6 +42,8 @@ class SegmentWriter:
         self.calibration = calibration
         names = [*(array_file(name) for name in ARRAYS), TEXT_FILE, RECORDS_FILE, VECTORS_FILE, CALIBRATION_FILE]
         self._files = {name: HashedFile(folder / name) for name in names}
+        self._text = BlockWriter(self._files[TEXT_FILE], partial(self._append, "text_blocks"))
+        self._records = self._files[RECORDS_FILE]
         self._hashes: list[NDArray[np.uint64]] = []  # of ids, in document order
         self.documents = self.passages = self.rows = 0
         self._cursor = _Cursor()
@@ -51,7 +55,7 @@ class SegmentWriter:
 
     def add(self, pieces: Sequence[Piece], rows: Rows) -> None:
         """The next documents, or pieces of long ones, with the rows of all their passages in turn."""
-        first_byte = self._files[TEXT_FILE].size
+        first_byte = self._text.size
         self._open_documents([piece.prepared for piece in pieces if piece.opens])
         self._add_passages(pieces, first_byte)
         self._append("passage_rows", self.rows + np.cumsum(rows.rows_P))
@@ -80,10 +84,10 @@ class SegmentWriter:
             raise self._failure
 
     def _open_documents(self, opened: Sequence[PreparedDocument]) -> None:
-        for file, edges, name in ((TEXT_FILE, "text_edges", "text"), (RECORDS_FILE, "record_edges", "record")):
+        for file, edges, name in ((self._text, "text_edges", "text"), (self._records, "record_edges", "record")):
             parts = [getattr(prepared, name) for prepared in opened]
-            self._append(edges, self._files[file].size + np.cumsum([len(part) for part in parts], dtype=np.int64))
-            self._files[file].write(b"".join(parts))
+            self._append(edges, file.size + np.cumsum([len(part) for part in parts], dtype=np.int64))
+            file.write(b"".join(parts))
         self._append("digests", np.array([prepared.digest for prepared in opened], dtype=np.uint64))
         self._hashes.append(np.array([prepared.hash for prepared in opened], dtype=np.uint64))
 
@@ -110,8 +114,8 @@ class SegmentWriter:
         """The documents `first` to `last` (exclusive) of another segment of the same calibration."""
         passages = slice(*segment.document_passages[[first, last]].tolist())
         rows = slice(*segment.passage_rows[[passages.start, passages.stop]].tolist())
-        text_shift = self._copy_blob(segment, TEXT_FILE, "text_edges", first, last)
-        self._copy_blob(segment, RECORDS_FILE, "record_edges", first, last)
+        text_shift = self._copy_text(segment, first, last)
+        self._copy_records(segment, first, last)
         self._copy_edges(segment, "document_passages", slice(first, last), self.passages - passages.start)
         self._append("digests", segment.digests[first:last])
         self._append("passage_documents", segment.passage_documents[passages].astype(np.int64) + self.documents - first)
@@ -130,6 +134,7 @@ class SegmentWriter:
     def finish(self, name: str, *, part: bool) -> SegmentEntry:
         self._wait()
         self._vectors.stop()
+        self._text.finish()
         hashes = np.concatenate([*self._hashes, np.zeros(0, dtype=np.uint64)])
         order = np.argsort(hashes, kind="stable")
         self._append("id_hashes", hashes[order])
@@ -147,13 +152,19 @@ class SegmentWriter:
     def _append(self, name: str, values: Any) -> None:
         self._files[array_file(name)].write(np.asarray(values).astype(ARRAYS[name]))
 
-    def _copy_blob(self, segment: Segment, file: str, edges: str, first: int, last: int) -> int:
-        """Bytes of documents and their edges; gives how far they moved."""
-        old = segment.array(edges)
-        shift = self._files[file].size - int(old[first])
-        self._copy_edges(segment, edges, slice(first, last), shift)
-        self._copy_bytes(file, segment.blob(file)[int(old[first]) : int(old[last])])
+    def _copy_text(self, segment: Segment, first: int, last: int) -> int:
+        """Texts of documents, in new blocks, and their edges; gives how far they moved."""
+        start, stop = map(int, segment.array("text_edges")[[first, last]])
+        shift = self._text.size - start
+        self._copy_edges(segment, "text_edges", slice(first, last), shift)
+        for at in range(start, stop, _COPIED_BYTES):
+            self._text.write(segment.text_bytes(at, min(at + _COPIED_BYTES, stop)))
         return shift
+
+    def _copy_records(self, segment: Segment, first: int, last: int) -> None:
+        start, stop = segment.array("record_edges")[[first, last]].tolist()
+        self._copy_edges(segment, "record_edges", slice(first, last), self._records.size - start)
+        self._copy_bytes(RECORDS_FILE, segment.blob(RECORDS_FILE)[start:stop])
 
     def _copy_edges(self, segment: Segment, name: str, items: slice, shift: int) -> None:
         """The edges behind the items; the one before them is the last that was written."""
