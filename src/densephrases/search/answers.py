@@ -140,8 +140,9 @@ class Distinct:
         return np.array(chosen, dtype=np.int64)
 
     def _different_sentences(self, ranked: Phrases) -> Rows:
-        _, passage_N = np.unique(self.texts.passage_keys(ranked), return_inverse=True)
-        sentences_N2 = self.texts.sentences(ranked)
+        keys_N = self.texts.passage_keys(ranked)
+        _, passage_N = np.unique(keys_N, return_inverse=True)
+        sentences_N2 = self.texts.sentences(keys_N, self.texts.spans(ranked))
         return np.flatnonzero(
             _is_first((((passage_N << _OFFSET_BITS) + sentences_N2[:, 0]) << _OFFSET_BITS) + sentences_N2[:, 1])
         )
@@ -164,8 +165,10 @@ def _is_first(keys_N: Rows) -> Mask:
 
 
 def answers_of(phrases: Phrases, confidences: Sequence[float | None], unit: Unit, texts: PassageTexts) -> list[Answer]:
-    passages = [texts.of_key(key) for key in texts.passage_keys(phrases).tolist()]
-    spans, sentences = ([TextSpan(*s) for s in of(phrases).tolist()] for of in (texts.spans, texts.sentences))
+    passage_N, spans_N2 = texts.passage_keys(phrases), texts.spans(phrases)
+    passages = [texts.of_key(key) for key in passage_N.tolist()]
+    both = (spans_N2, texts.sentences(passage_N, spans_N2))
+    spans, sentences = ([TextSpan(*span) for span in several.tolist()] for several in both)
     columns = zip(passages, spans, sentences, phrases.score_N.tolist(), confidences, strict=True)
     return [_answer(*values, unit) for values in columns]
 

@@ -80,15 +80,18 @@ class PassageTexts:
         """The characters (N, 2) of each phrase in its passage."""
         return np.stack([self._look_up(phrases, _begins), self._look_up(phrases, _stops)], axis=1)
 
-    def sentences(self, phrases: Phrases) -> Rows:
-        """The characters (N, 2) of the sentences around each phrase in its passage."""
-        keys, place_N = np.unique(self.passage_keys(phrases), return_inverse=True)
-        spans_N2 = self.spans(phrases)
+    def sentences(self, passage_N: Rows, spans_N2: Rows) -> Rows:
+        """The characters (N, 2) of the sentences around each span, in its passage as well."""
+        keys, place_N = np.unique(passage_N, return_inverse=True)
+        around_N2 = np.empty_like(spans_N2)
         for place, key in enumerate(keys.tolist()):
-            spans_N2[place_N == place] = self.of_key(key).sentences_around(spans_N2[place_N == place])
-        return spans_N2
+            here = place_N == place
+            around_N2[here] = self.of_key(key).sentences_around(spans_N2[here])
+        return around_N2
 
     def _look_up(self, phrases: Phrases, field: Callable[[Segment, Phrases], Rows]) -> Rows:
+        if len(self.parts) == 1:
+            return field(self.parts[0].segment, phrases)
         values_N = np.zeros(len(phrases), dtype=np.int64)
         for part in np.unique(phrases.part_N).tolist():
             here = np.flatnonzero(phrases.part_N == part)
