@@ -21,6 +21,7 @@ from densephrases.errors import PhraseIndexError
 from densephrases.index import parts, tokenizing
 from densephrases.index.folder import IndexFolder
 from densephrases.index.manifest import SegmentEntry
+from densephrases.index.places import PLACE_ARRAYS
 from densephrases.index.rows import Rows
 from densephrases.index.segment import VECTORS_FILE
 from densephrases.index.settings import IndexSettings
@@ -80,8 +81,8 @@ def build(folder: Path, encoder: HashEncoder, given_documents: list[Document]) -
 def contents(index: IndexFolder) -> list[Any]:
     found: list[Any] = []
     for segment in index.segments:
-        arrays = [segment.array(name).tolist() for name in ("passage_offsets", "passage_rows", "begins", "lengths")]
-        found += [*arrays, segment.reach_R.tolist(), segment.blob(VECTORS_FILE).tolist()]
+        arrays = ("passage_offsets", "passage_rows", *PLACE_ARRAYS)
+        found += [*(segment.array(name).tolist() for name in arrays), segment.blob(VECTORS_FILE).tolist()]
         found += [segment.document(number) for number in range(segment.documents)]
     return found
 

@@ -90,19 +90,18 @@ def test_every_row_stands_where_its_token_does(made: list[Document], quantizer: 
     assert report.documents == index.documents == len(made)
     assert stored(index) == {document.id: document for document in made}
     for segment in index.segments:
-        assert segment.passage_rows[-1] == segment.rows == len(segment.store) == len(segment.begins_R)
+        assert segment.passage_rows[-1] == segment.rows == len(segment.store)
         for passage in range(segment.passages):
             document = segment.document(int(segment.passage_documents[passage]))
             text, offset = segment.passage_text(passage), int(segment.passage_offsets[passage])
             assert document.text[offset : offset + len(text)] == text
             (vectors,) = encoder.encode_passages([Passage(text, document.title)])
-            rows = range(*segment.passage_rows[passage : passage + 2].tolist())
+            rows_N = np.arange(*segment.passage_rows[passage : passage + 2])
             offsets = {tuple(pair) for pair in vectors.offsets_T2.tolist()}
-            for row in rows:
-                begin, length = int(segment.begins_R[row]), int(segment.lengths_R[row])
-                assert (begin, begin + length) in offsets
-                assert row + int(segment.reach_R[row]) in rows
-            assert segment.passages_of_rows(np.array(rows, dtype=np.int64)).tolist() == [passage] * len(rows)
+            begins_N, lengths_N = segment.places(rows_N) - segment.passage_places[passage], segment.lengths(rows_N)
+            assert offsets.issuperset(zip(begins_N.tolist(), (begins_N + lengths_N).tolist(), strict=True))
+            assert set(rows_N.tolist()).issuperset((rows_N + segment.reach(rows_N)).tolist())
+            assert segment.passages_of_rows(rows_N).tolist() == [passage] * len(rows_N)
 
 
 def test_reach_counts_kept_rows_only(encoder: HashEncoder) -> None:
@@ -113,8 +112,10 @@ def test_reach_counts_kept_rows_only(encoder: HashEncoder) -> None:
     kept = vectors.kept(0.0)
     assert not kept.all()
     expected = [int(kept[t + 1 : vectors.reach_T[t] + 1].sum()) for t in np.flatnonzero(kept)]
-    assert segment.reach_R[: len(expected)].tolist() == expected
-    assert segment.begins_R[: len(expected)].tolist() == vectors.offsets_T2[kept, 0].tolist()
+    rows_N = np.arange(len(expected))
+    assert segment.reach(rows_N).tolist() == expected
+    assert segment.places(rows_N).tolist() == vectors.offsets_T2[kept, 0].tolist()
+    assert (segment.places(rows_N) + segment.lengths(rows_N)).tolist() == vectors.offsets_T2[kept, 1].tolist()
 
 
 @pytest.mark.parametrize("quantizer", ["int8", "int4"])
@@ -397,7 +398,7 @@ def damaged(encoder: HashEncoder, name: str) -> tuple[IndexFolder, Path]:
     return index, next(index.folder.rglob(name))
 
 
-@pytest.mark.parametrize("name", ["text.bin", "text_blocks.bin", "vectors.bin", "reach.bin", "calibration.bin"])
+@pytest.mark.parametrize("name", ["text.bin", "text_blocks.bin", "vectors.bin", "extents.bin", "calibration.bin"])
 def test_damaged_files_are_named(encoder: HashEncoder, name: str) -> None:
     index, path = damaged(encoder, name)
     data = path.read_bytes()

@@ -67,6 +67,24 @@ class MemorySegment:
     def documents(self) -> int:
         return len(self.texts)
 
+    @property
+    def passage_places(self) -> Rows:
+        return 1000 * np.arange(len(self.passages))
+
+    def places(self, rows_N: Rows) -> Rows:
+        passages_N = np.searchsorted(self.passage_rows, rows_N, side="right") - 1
+        return self.passage_places[passages_N] + self.begins_R[rows_N]
+
+    def lengths(self, rows_N: Rows) -> Rows:
+        return self.lengths_R[rows_N].astype(np.int64)
+
+    def reach(self, rows_N: Rows) -> Rows:
+        return self.reach_R[rows_N].astype(np.int64)
+
+    @property
+    def longest_reach(self) -> int:
+        return int(self.reach_R.max(initial=0))
+
     def passage_text(self, passage: int) -> str:
         return self.passages[passage]
 
@@ -189,7 +207,7 @@ class BruteForce:
                 yield BruteSpan(score - self.length_penalty * length, number, start, end)
 
     def _stop(self, number: int, row: int) -> int:
-        segment = self.parts[number].segment
+        segment: Any = self.parts[number].segment
         return int(segment.begins_R[row]) + int(segment.lengths_R[row])
 
     def passage(self, span: BruteSpan) -> int:
@@ -197,7 +215,7 @@ class BruteForce:
         return next(p for p in range(len(edges) - 1) if edges[p] <= span.start < edges[p + 1])
 
     def text(self, span: BruteSpan) -> tuple[str, int, int]:
-        segment = self.parts[span.part].segment
+        segment: Any = self.parts[span.part].segment
         return (
             segment.passage_text(self.passage(span)),
             int(segment.begins_R[span.start]),

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from densephrases.errors import PhraseIndexError
 from densephrases.index.disk import DAMAGE_REMEDY, HashedFile
 
-# Ten passages from all over take 0.5 ms on one ARM core, and the text of `squad-dev` 0.394 of its size; with blocks of
-# 16, 32 and 64 KiB these are 0.9, 1.5 and 3.0 ms for 0.383, 0.377 and 0.371.
+# Ten passages from all over take 0.7 ms on one ARM core, and the text of `squad-dev` 0.403 of its size; with blocks of
+# 16, 32 and 64 KiB these are 1.1, 1.7 and 2.8 ms for 0.389, 0.379 and 0.372.
 BLOCK_BYTES = 1 << 13
 FIRST_BLOCKS = 4  # 32 KiB, which is as far as deflate looks back
 _LEVEL = 6  # the highest saves 0.2% more and takes a quarter more time

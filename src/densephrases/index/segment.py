@@ -14,6 +14,7 @@ from densephrases.index.blocks import BlockedText
 from densephrases.index.candidates import Candidates, open_candidates
 from densephrases.index.identity import id_hash
 from densephrases.index.manifest import SegmentEntry
+from densephrases.index.places import PLACE_ARRAYS, Places
 from densephrases.index.settings import IndexSettings
 from densephrases.index.vectors import Calibration, VectorStore, map_array
 from densephrases.text.documents import Document
@@ -42,9 +43,7 @@ ARRAYS = {
     # blocks of text
     "text_blocks": "<i8",  # bytes in text.bin, one more than blocks
     # rows, the kept tokens
-    "begins": "<u2",  # characters of the passage before the token
-    "lengths": "<u2",  # characters of the token
-    "reach": "u1",  # how many further rows a phrase that begins here may take
+    **PLACE_ARRAYS,
 }
 
 # Shape suffixes: N rows asked for, P passages, R all rows.
@@ -113,16 +112,8 @@ class Segment:
         return self.array("document_passages")
 
     @cached_property
-    def begins_R(self) -> NDArray[np.uint16]:  # noqa: N802
-        return self.array("begins")
-
-    @cached_property
-    def lengths_R(self) -> NDArray[np.uint16]:  # noqa: N802
-        return self.array("lengths")
-
-    @cached_property
-    def reach_R(self) -> NDArray[np.uint8]:  # noqa: N802
-        return self.array("reach")
+    def passage_places(self) -> NDArray[np.int64]:
+        return self.array("passage_bytes")
 
     @cached_property
     def digests(self) -> NDArray[np.uint64]:
@@ -146,6 +137,22 @@ class Segment:
     def passages_of_rows(self, rows_N: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.asarray(np.searchsorted(self.passage_rows, rows_N, side="right") - 1, dtype=np.int64)
 
+    def places(self, rows_N: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where tokens begin: the place of their passage and the characters before them in it."""
+        return self._places.of(rows_N)
+
+    def lengths(self, rows_N: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The characters of tokens."""
+        return self._places.lengths(rows_N)
+
+    def reach(self, rows_N: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many further rows a phrase that begins at each may take."""
+        return self._places.reach(rows_N)
+
+    @property
+    def longest_reach(self) -> int:
+        return self._places.longest_reach
+
     def rows_of_documents(self, documents: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """A mask over documents as a mask over rows."""
         return np.repeat(documents, np.diff(self.document_rows))
@@ -160,7 +167,7 @@ class Segment:
 
     def passage_text(self, passage: int) -> str:
         """Decoded alone: the rest of the document is not read."""
-        start = int(self._passage_bytes[passage])
+        start = int(self.passage_places[passage])
         return self.text_bytes(start, start + int(self._passage_lengths[passage])).decode()
 
     def record(self, document: int) -> DocumentRecord:
@@ -206,8 +213,8 @@ class Segment:
         return self.array("record_edges")
 
     @cached_property
-    def _passage_bytes(self) -> NDArray[np.int64]:
-        return self.array("passage_bytes")
+    def _places(self) -> Places:
+        return Places.open(self.array)
 
     @cached_property
     def _passage_lengths(self) -> NDArray[np.uint32]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from densephrases.index.manifest import SegmentEntry
+from densephrases.index.places import PLACE_ARRAYS
 from densephrases.index.segment import (
     CALIBRATION_FILE,
     CANDIDATES_FILE,
@@ -18,7 +19,7 @@ from densephrases.index.segment import (
 _PURPOSES = {
     "vectors": (VECTORS_FILE, CALIBRATION_FILE),
     "candidates": (CANDIDATES_FILE,),
-    "tokens": tuple(map(array_file, ("begins", "lengths", "reach"))),
+    "tokens": tuple(map(array_file, PLACE_ARRAYS)),
     "text": (TEXT_FILE, array_file("text_blocks")),
 }
 _WHOLE_PASSAGES = "passage_"  # what the names of their arrays begin with

@@ -13,6 +13,7 @@ from densephrases.index.build import Piece
 from densephrases.index.disk import FileEntry, HashedFile, sync_folder
 from densephrases.index.identity import PreparedDocument
 from densephrases.index.manifest import SegmentEntry
+from densephrases.index.places import PlaceWriter
 from densephrases.index.rows import Rows
 from densephrases.index.segment import (
     ARRAYS,
@@ -30,6 +31,7 @@ _EDGES = ("text_edges", "text_blocks", "record_edges", "document_passages", "pas
 _PASSAGES = ("passage_documents", "passage_offsets", "passage_bytes", "passage_lengths")
 _IDS = ("id_hashes", "id_documents")  # sorted, so written at the end
 _COPIED_BYTES = 1 << 24
+_COPIED_ROWS = 1 << 20
 
 
 class SegmentWriter:
@@ -43,6 +45,7 @@ class SegmentWriter:
         names = [*(array_file(name) for name in ARRAYS), TEXT_FILE, RECORDS_FILE, VECTORS_FILE, CALIBRATION_FILE]
         self._files = {name: HashedFile(folder / name) for name in names}
         self._text = BlockWriter(self._files[TEXT_FILE], partial(self._append, "text_blocks"))
+        self._places = PlaceWriter(self._append)
         self._records = self._files[RECORDS_FILE]
         self._hashes: list[NDArray[np.uint64]] = []  # of ids, in document order
         self.documents = self.passages = self.rows = 0
@@ -57,12 +60,10 @@ class SegmentWriter:
         """The next documents, or pieces of long ones, with the rows of all their passages in turn."""
         first_byte = self._text.size
         self._open_documents([piece.prepared for piece in pieces if piece.opens])
-        self._add_passages(pieces, first_byte)
+        first_bytes_P = self._add_passages(pieces, first_byte)
+        self._places.add(np.repeat(first_bytes_P, rows.rows_P) + rows.begins_R, rows.lengths_R, rows.reach_R)
         self._append("passage_rows", self.rows + np.cumsum(rows.rows_P))
         self._append("passage_tokens", rows.tokens_P)
-        self._append("begins", rows.begins_R)
-        self._append("lengths", rows.lengths_R)
-        self._append("reach", rows.reach_R)
         self._wait()
         self._handed_over += 1
         self._vectors.put(rows)
@@ -91,7 +92,8 @@ class SegmentWriter:
         self._append("digests", np.array([prepared.digest for prepared in opened], dtype=np.uint64))
         self._hashes.append(np.array([prepared.hash for prepared in opened], dtype=np.uint64))
 
-    def _add_passages(self, pieces: Sequence[Piece], first_byte: int) -> None:
+    def _add_passages(self, pieces: Sequence[Piece], first_byte: int) -> NDArray[np.int64]:
+        """Gives where each begins in all texts."""
         passages: list[tuple[int, int, int, int]] = []  # document, offset, first byte, bytes
         closed: list[int] = []
         for piece in pieces:
@@ -109,6 +111,7 @@ class SegmentWriter:
         for name, column in zip(_PASSAGES, columns, strict=True):
             self._append(name, column)
         self.passages += len(passages)
+        return np.asarray(columns[_PASSAGES.index("passage_bytes")])
 
     def copy(self, segment: Segment, first: int, last: int) -> None:
         """The documents `first` to `last` (exclusive) of another segment of the same calibration."""
@@ -121,10 +124,9 @@ class SegmentWriter:
         self._append("passage_documents", segment.passage_documents[passages].astype(np.int64) + self.documents - first)
         for name in ("passage_offsets", "passage_lengths", "passage_tokens"):
             self._append(name, segment.array(name)[passages])
-        self._append("passage_bytes", segment.array("passage_bytes")[passages] + text_shift)
+        self._append("passage_bytes", segment.passage_places[passages] + text_shift)
         self._copy_edges(segment, "passage_rows", passages, self.rows - rows.start)
-        for name in ("begins", "lengths", "reach"):
-            self._append(name, segment.array(name)[rows])
+        self._copy_places(segment, rows, text_shift)
         self._copy_bytes(VECTORS_FILE, segment.store.records_N[rows])
         self._hashes.append(_hashes_in_order(segment)[first:last])
         self.documents += last - first
@@ -135,6 +137,7 @@ class SegmentWriter:
         self._wait()
         self._vectors.stop()
         self._text.finish()
+        self._places.finish()
         hashes = np.concatenate([*self._hashes, np.zeros(0, dtype=np.uint64)])
         order = np.argsort(hashes, kind="stable")
         self._append("id_hashes", hashes[order])
@@ -165,6 +168,11 @@ class SegmentWriter:
         start, stop = segment.array("record_edges")[[first, last]].tolist()
         self._copy_edges(segment, "record_edges", slice(first, last), self._records.size - start)
         self._copy_bytes(RECORDS_FILE, segment.blob(RECORDS_FILE)[start:stop])
+
+    def _copy_places(self, segment: Segment, rows: slice, shift: int) -> None:
+        for first in range(rows.start, rows.stop, _COPIED_ROWS):
+            rows_N = np.arange(first, min(first + _COPIED_ROWS, rows.stop))
+            self._places.add(segment.places(rows_N) + shift, segment.lengths(rows_N), segment.reach(rows_N))
 
     def _copy_edges(self, segment: Segment, name: str, items: slice, shift: int) -> None:
         """The edges behind the items; the one before them is the last that was written."""

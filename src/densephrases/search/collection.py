@@ -46,15 +46,22 @@ class Segment(Protocol):
     def rows(self) -> int: ...
     @property
     def documents(self) -> int: ...
-    @property
-    def begins_R(self) -> Integers:  # noqa: N802
-        """The first character of each token, counted in its passage."""
+    def places(self, rows_N: Rows) -> Rows:
+        """Where tokens begin: the characters before them in their passage, and the passage's own place."""
+
+    def lengths(self, rows_N: Rows) -> Rows:
+        """The characters of tokens."""
+
+    def reach(self, rows_N: Rows) -> Rows:
+        """How many further rows a phrase that begins at each may include; it never crosses a passage."""
 
     @property
-    def lengths_R(self) -> Integers: ...  # noqa: N802
+    def longest_reach(self) -> int:
+        """Of all rows."""
+
     @property
-    def reach_R(self) -> Integers:  # noqa: N802
-        """How many further rows a phrase that begins here may include; it never crosses a passage."""
+    def passage_places(self) -> Integers:
+        """Any numbers from which the places of a passage's tokens are counted."""
 
     @property
     def passage_rows(self) -> Integers:
@@ -103,7 +110,7 @@ class Part:
         documents = len(np.unique(segment.passage_documents[found_P]))
         rows, passages = int(rows_P[found_P].sum()), int(found_P.sum())
         allowed_R = None if rows == segment.rows else np.repeat(found_P, rows_P)
-        return cls(segment, allowed_R, int(segment.reach_R.max(initial=0)), rows, passages, documents)
+        return cls(segment, allowed_R, segment.longest_reach, rows, passages, documents)
 
     def listed_rows(self) -> Rows:
         if self.allowed_R is None:

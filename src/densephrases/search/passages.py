@@ -108,8 +108,9 @@ def _documents(segment: Segment, phrases: Phrases) -> Rows:
 
 
 def _begins(segment: Segment, phrases: Phrases) -> Rows:
-    return segment.begins_R[phrases.start_N].astype(np.int64)
+    return segment.places(phrases.start_N) - segment.passage_places[_passages(segment, phrases)]
 
 
 def _stops(segment: Segment, phrases: Phrases) -> Rows:
-    return segment.begins_R[phrases.end_N].astype(np.int64) + segment.lengths_R[phrases.end_N]
+    stops_N = segment.places(phrases.end_N) + segment.lengths(phrases.end_N)
+    return stops_N - segment.passage_places[_passages(segment, phrases)]

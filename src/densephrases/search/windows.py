@@ -69,22 +69,22 @@ def scored_window(part: Part, queries: Queries, starts: Hits, ends: Hits, length
     start_at = np.concatenate([starts_at[start_of], places[len(end_N) :]])
     end_at = np.concatenate([places[: len(end_N)], ends_at[end_of]])
     question_K, row_K = np.divmod(distinct, max(segment.rows, 1))
-    begin_K = segment.begins_R[row_K].astype(np.float32)
-    stop_K = begin_K + segment.lengths_R[row_K]
+    begin_K = segment.places(row_K)
+    stop_K = begin_K + segment.lengths(row_K)
     return Window(
         question_K[start_at],
         row_K[start_at],
         row_K[end_at],
         scores_2K[0, start_at]
         + scores_2K[1, end_at]
-        - np.float32(length_penalty) * (stop_K[end_at] - begin_K[start_at]),
+        - np.float32(length_penalty) * (stop_K[end_at] - begin_K[start_at]).astype(np.float32),
         _least(scores_2K[0, starts_at], starts.question_H, len(queries)),
         _least(scores_2K[1, ends_at], ends.question_H, len(queries)),
     )
 
 
 def _ends_of(segment: Segment, starts: Hits) -> tuple[Rows, Rows]:
-    return _ranges(starts.row_H, segment.reach_R[starts.row_H].astype(np.int64) + 1)
+    return _ranges(starts.row_H, segment.reach(starts.row_H) + 1)
 
 
 def _starts_of(part: Part, ends: Hits, starts: Hits) -> tuple[Rows, Rows]:
@@ -92,7 +92,7 @@ def _starts_of(part: Part, ends: Hits, starts: Hits) -> tuple[Rows, Rows]:
     segment = part.segment
     first_H = np.maximum(ends.row_H - part.longest_reach, 0)
     owner_N, start_N = _ranges(first_H, ends.row_H - first_H + 1)
-    new_N = start_N + segment.reach_R[start_N] >= ends.row_H[owner_N]
+    new_N = start_N + segment.reach(start_N) >= ends.row_H[owner_N]
     owner_N, start_N = owner_N[new_N], start_N[new_N]
     known = _keys(segment, starts.question_H, starts.row_H)
     new_N = ~_contains(known, _keys(segment, ends.question_H[owner_N], start_N))
