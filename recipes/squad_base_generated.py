@@ -22,7 +22,7 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
         teacher=models / "reader",
         architecture=Architecture(question_trunk="shared"),
-        batches=BatchPlan(questions=256, per_passage=6),  # else a batch would hold a dozen passages only
+        batches=BatchPlan(questions=256, per_passage=6, neighbours=4),  # else a batch would hold a dozen passages only
         weights=LossWeights(tokens=2.0),
         annotated_from=5,
         prebatch_from=5,
