@@ -40,6 +40,7 @@ class LoopConfig:
         accumulate: Batches that make one optimiser step.
         precision: Arithmetic of the forward pass.
         compile: On a GPU, fuse each encoder layer's operations; pays off after a minute.
+        fuse: On a GPU, compute MPNet's attention by one kernel; its table of position biases is not trained then.
         capture: On a single GPU, replay each step as a graph instead of launching its kernels one by one.
         seed: Decides data order, dropout and initial heads.
         checkpoint_every: Steps between checkpoints from which a killed run resumes; None writes none.
@@ -54,6 +55,7 @@ class LoopConfig:
     accumulate: int = 1
     precision: Literal["bf16", "fp32"] = "bf16"
     compile: bool = True
+    fuse: bool = True
     capture: bool = True
     seed: int = 42
     checkpoint_every: int | None = 1000
@@ -137,7 +139,8 @@ class Loop(Generic[Batch]):
         if on_gpu:
             # cuDNN's attention plans anew for every shape, which costs more than it saves on batches of varied length
             torch.backends.cuda.enable_cudnn_sdp(False)
-            fuse_attention(task.model)
+            if config.fuse:
+                fuse_attention(task.model)
             if config.compile:
                 compile_layers(task.model)
         half = config.precision == "bf16" and on_gpu
