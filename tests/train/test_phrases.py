@@ -17,7 +17,7 @@ from densephrases.train.examples import AlignmentReport, PassageExample
 from densephrases.train.loop import LoopConfig
 from densephrases.train.negatives import Golds, gather
 from densephrases.train.objective import LossWeights, gold_phrases
-from densephrases.train.phrases import PhraseRecipe, PhraseTask, TrainingData
+from densephrases.train.phrases import PhraseRecipe, PhraseTask, TrainingData, build_model
 from densephrases.train.plan import BatchPlan
 
 CPU = torch.device("cpu")
@@ -185,3 +185,22 @@ def test_a_stage_without_questions_is_refused(tiny_model: PhraseModel, data: Tra
         task.plan(1)
     with pytest.raises(ConfigError, match=r"generated_share=2"):
         replace(RECIPE, generated_share=2)
+
+
+def test_dropout_of_the_recipe_is_what_the_model_drops(tiny_base: Path) -> None:
+    def states_twice(dropout: float | None) -> tuple[Tensor, Tensor]:
+        model = build_model(replace(RECIPE, base=tiny_base, dropout=dropout)).train()
+        ids = torch.arange(5, 13)[None]
+        arguments = {"ids": ids, "types": torch.zeros_like(ids), "mask": torch.ones_like(ids)}
+        return model.passage(**arguments), model.passage(**arguments)
+
+    first, second = states_twice(0.0)
+    assert torch.equal(first, second)
+    first, second = states_twice(0.5)
+    assert not torch.allclose(first, second)
+
+
+@pytest.mark.parametrize("dropout", [-0.1, 1.0])
+def test_dropout_that_is_no_share_is_refused(dropout: float) -> None:
+    with pytest.raises(ConfigError, match=f"dropout={dropout} must be a share"):
+        replace(RECIPE, dropout=dropout)

@@ -80,6 +80,7 @@ class PhraseRecipe:
         filter_positive_weight: How much a gold position outweighs another token in the filter's loss.
         ambiguous: Match answers of uncertain place at any occurrence, at the given one, or drop them.
         freeze_embeddings: Keep the base's word embeddings, so that the encoders share one table.
+        dropout: Share of states and attention weights that is dropped in training; None keeps the base's own.
         collection: Evaluate over all dev passages at once as well.
         held_out: Test files: nothing of their articles and passages is learned.
         generated_share: Share of the generated questions that an epoch draws, others each time.
@@ -103,6 +104,7 @@ class PhraseRecipe:
     filter_positive_weight: float = 8.0
     ambiguous: Ambiguous = "any"
     freeze_embeddings: bool = True
+    dropout: float | None = None
     collection: bool = True
     held_out: tuple[Path, ...] = ()
     generated_share: float = 1.0
@@ -112,6 +114,8 @@ class PhraseRecipe:
     def __post_init__(self) -> None:
         if not 0 <= self.generated_share <= 1:
             raise ConfigError(f"generated_share={self.generated_share} must be a share, from 0 to 1.")
+        if self.dropout is not None and not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout={self.dropout} must be a share, from 0 to below 1.")
         if self.confused_by is not None and self.batches.neighbours < 2:
             raise ConfigError("confused_by has no effect without neighbours: set batches.neighbours to 2 or more.")
 
@@ -241,7 +245,15 @@ def build_model(recipe: PhraseRecipe) -> PhraseModel:
     model = PhraseModel.from_base(recipe.base, **asdict(recipe.architecture))
     if recipe.freeze_embeddings:
         model.freeze_word_embeddings()
+    if recipe.dropout is not None:
+        set_dropout(model, recipe.dropout)
     return model
+
+
+def set_dropout(model: nn.Module, share: float) -> None:
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = share
 
 
 def train_phrases(
