@@ -82,6 +82,17 @@ def test_neighbours_stay_together(neighbours: int) -> None:
         assert all(run % neighbours == 0 for run in runs)
 
 
+def test_neighbours_are_of_similar_length_and_others_in_each_epoch() -> None:
+    data = [example(number, 0, 1, 20 if number % 2 else 200) for number in range(32)]  # short and long by turns
+
+    def units(epoch: int) -> list[list[int]]:
+        planned = plan_epoch(data, BatchPlan(questions=4, neighbours=4), 0, epoch)
+        return sorted(sorted(piece.passage for piece in batch) for batch in planned)
+
+    assert all(len({number % 2 for number in unit}) == 1 for unit in units(0))
+    assert units(0) != units(1)
+
+
 def test_one_question_a_passage_encodes_it_anew() -> None:
     planned = plan_epoch([example(0, 0, 5, 8)], BatchPlan(questions=5, per_passage=1), 0, 0)
     assert [len(e.questions) for batch in planned for e in batch] == [1] * 5

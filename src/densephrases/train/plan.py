@@ -6,11 +6,13 @@ from itertools import groupby, islice
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from densephrases.train.examples import PassageExample
 from densephrases.train.mining import Confusions
 
 POOL_BATCHES = 32  # passages are sorted by length within pools of so many batches
+LENGTH_NOISE = 0.5  # of its logarithm: neighbours are of similar length, yet others in each epoch
 
 Item = TypeVar("Item")
 
@@ -79,9 +81,15 @@ def _units(
     units = []
     for _, group in groupby(pieces, key=lambda piece: piece.article):
         article = list(group)
-        order = rng.permutation(len(article))
+        order = _by_length(article, rng)
         units += [[article[i] for i in order[at : at + neighbours]] for at in range(0, len(order), neighbours)]
     return units
+
+
+def _by_length(article: list[PassageExample], rng: np.random.Generator) -> NDArray[np.int64]:
+    """An order in which passages of similar length come together, as a batch is filled up to its longest one."""
+    lengths = np.log([len(piece.window.ids) for piece in article])
+    return np.argsort(lengths + LENGTH_NOISE * rng.random(len(article)))
 
 
 def _confused(
