@@ -12,6 +12,7 @@ from densephrases.evaluate import filtering
 from densephrases.evaluate.datasets import sample_path
 from densephrases.model.bundled import resolve
 from densephrases.model.config import ModelConfig
+from densephrases.model.statistics import STATISTICS_FILE, VectorStatistics
 from densephrases.model.reader import Reader
 
 from .conftest import Command
@@ -81,6 +82,19 @@ def test_length_stores_the_chosen_penalty(
     shown = densephrases("eval", "length", small_squad, "--model", model)
     assert "penalty a character" in shown.out
     assert shown.out.count("chosen") == 1
+
+
+def test_statistics_are_stored_when_asked_for(
+    densephrases: Command, exported: Path, small_squad: Path, tmp_path: Path
+) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(exported, model)
+    shown = densephrases("eval", "statistics", small_squad, "--model", model)
+    assert "Directions needed" in shown.out
+    assert not (model / STATISTICS_FILE).exists(), "not unasked"
+    values = json.loads(densephrases("eval", "statistics", small_squad, "--model", model, "--write", "--json").out)
+    assert values["questions"].keys() == values["tokens"].keys() == {"50%", "90%", "99%"}
+    assert VectorStatistics.read(model, values["dimensions"]) is not None
 
 
 def test_filter_stores_that_no_threshold_is_good_enough(

@@ -147,6 +147,38 @@ def length(
 
 
 @app.command()
+def statistics(
+    data: Data,
+    model: Model = "small",
+    questions: Annotated[int, typer.Option(min=1, help="At most so many, from all over the file.")] = 10_000,
+    passages: Annotated[int, typer.Option(min=1, help="At most so many, from all over the file.")] = 1_000,
+    write: Annotated[bool, typer.Option("--write", help="Store what was found in the model folder.")] = False,
+    runtime: RuntimeOption = Runtime.onnx,
+    precision: PrecisionOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """In how few directions questions look and tokens differ; `index --quantizer mixed` spends its bits there."""
+    from densephrases.evaluate.datasets import read_squad
+    from densephrases.evaluate.statistics import directions_needed, vector_statistics
+    from densephrases.model.bundled import resolve
+
+    file = read_squad(data)
+    encoder = _load(model, runtime, precision)
+    with progress_console.status("encoding questions and passages"):
+        found = vector_statistics(encoder, file, questions, passages)
+    if write:
+        found.save(resolve(model))
+    needed = {"questions": directions_needed(found.questions_DD), "tokens": directions_needed(found.tokens_DD)}
+    if as_json:
+        typer.echo(json.dumps({"dimensions": len(found.mean_D), **needed}))
+        return
+    table = Table("share of", *needed["tokens"], title=f"Directions needed, of {len(found.mean_D)}")
+    for name, counts in needed.items():
+        table.add_row(name, *map(str, counts.values()))
+    Console().print(table)
+
+
+@app.command()
 def confidence(
     data: Data,
     unanswerable: Annotated[

@@ -22,6 +22,7 @@ from densephrases.model.runtime import (
     graph_file,
     weights_file,
 )
+from densephrases.model.statistics import STATISTICS_FILE
 from densephrases.model.tasks import TASKS_FOLDER, task_folder, task_names
 from densephrases.model.tokens import TOKENIZER_FILE
 
@@ -111,7 +112,7 @@ def export_tasks(source: Path, out: Path) -> list[str]:
 def _passage_files(folder: Path) -> list[str]:
     """What all question sides share, and the sides of other tasks."""
     graphs = [name for p in exported_precisions(folder) for name in (graph_file("passage", p), weights_file(p))]
-    return [TOKENIZER_FILE, *graphs, TASKS_FOLDER]
+    return [TOKENIZER_FILE, STATISTICS_FILE, *graphs, TASKS_FOLDER]
 
 
 def _question_files(folder: Path) -> list[str]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from densephrases.errors import ModelError
 from densephrases.model.batches import TokenBatch, batches_by_length, token_batch
 from densephrases.model.config import ModelConfig
+from densephrases.model.statistics import VectorStatistics
 from densephrases.model.tokens import Ids, TokenizedPassage, Tokens
 from densephrases.text.passages import Passage
 
@@ -71,6 +72,11 @@ class Encoder(ABC):
         return self.config.fingerprint
 
     @property
+    def statistics(self) -> VectorStatistics | None:
+        """How its vectors are spread, if it is known."""
+        return None
+
+    @property
     def tasks(self) -> list[str]:
         """Names of the question sides it has beside the default one."""
         return []
@@ -118,7 +124,7 @@ class Encoder(ABC):
 
 
 class EncoderOnAnother(Encoder):
-    """Encodes one side by itself and leaves the other, the fingerprint and the tasks to another encoder."""
+    """Encodes one side by itself and leaves the other, and what is known of the model, to another encoder."""
 
     def __init__(self, base: Encoder, config: ModelConfig, tokens: Tokens) -> None:
         super().__init__(config, tokens)
@@ -127,6 +133,10 @@ class EncoderOnAnother(Encoder):
     @property
     def fingerprint(self) -> str:
         return self.base.fingerprint
+
+    @property
+    def statistics(self) -> VectorStatistics | None:
+        return self.base.statistics
 
     @property
     def tasks(self) -> list[str]:

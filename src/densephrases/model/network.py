@@ -15,6 +15,7 @@ from densephrases.model.checkpoint import load_weights, save_folder
 from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
 from densephrases.model.encoder import Encoder, Floats
 from densephrases.model.sides import EncodesPassages, EncodesQuestions, QuestionStates
+from densephrases.model.statistics import VectorStatistics
 from densephrases.model.tensors import inference, to_device, to_numpy
 from densephrases.model.tokens import Tokens, load_tokenizer
 from densephrases.model.trunk import Trunk, build_trunk, load_trunk, read_config, read_tokenizer
@@ -34,6 +35,7 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
         super().__init__()
         self.config = config
         self.tokens = Tokens(tokenizer, config)
+        self.statistics: VectorStatistics | None = None
         self.passage = build_trunk(config.trunk)
         self._add_question_trunks()
         self._add_passage_heads()
@@ -71,6 +73,8 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
         return model
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
+        if self.statistics is not None:
+            self.statistics.save(Path(folder))
         save_folder(Path(folder), self, self.config, self.tokens.tokenizer, card)
 
     @classmethod
@@ -83,6 +87,7 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
             return load_task(cls, path, task)
         model = cls(ModelConfig.load(path), load_tokenizer(path))
         load_weights(path, model)
+        model.statistics = VectorStatistics.read(path, model.config.vector_size)
         return model
 
     def passage_fingerprint(self) -> str:
@@ -115,6 +120,10 @@ class TorchEncoder(Encoder):
     @property
     def fingerprint(self) -> str:
         return self.model.passage_fingerprint()
+
+    @property
+    def statistics(self) -> VectorStatistics | None:
+        return self.model.statistics
 
     def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
         with inference(self.model, self.device):

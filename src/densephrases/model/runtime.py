@@ -13,6 +13,7 @@ from densephrases.errors import ConfigError, ModelError, first_line
 from densephrases.model.batches import TokenBatch
 from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
 from densephrases.model.encoder import Encoder, Floats
+from densephrases.model.statistics import VectorStatistics
 from densephrases.model.tasks import known_task_folder, task_config, task_names
 from densephrases.model.tokens import Tokens
 
@@ -100,6 +101,10 @@ class OnnxEncoder(Encoder):
         for name in (graph_file("passage", self.precision), weights_file(self.precision)):
             digest.update((self.folder / name).read_bytes())
         return digest.hexdigest()[:FINGERPRINT_DIGITS]
+
+    @cached_property
+    def statistics(self) -> VectorStatistics | None:
+        return VectorStatistics.read(self.folder, self.config.vector_size)
 
     def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
         vectors, filters = _run(self.passage_session, batch, ["vectors", "filter"])
