@@ -38,8 +38,10 @@ from densephrases.index.candidates import (
     open_candidates,
     write_candidates,
 )
+from densephrases.index.coder import Floats
 from densephrases.index.disk import replace_json
-from densephrases.index.vectors import Floats, VectorStore, quantize, release_pages
+from densephrases.index.scaled import Int8Coder
+from densephrases.index.vectors import VectorStore, release_pages
 from densephrases.sample import SAMPLE_QUESTIONS
 from densephrases.search.pairs import FEWEST_CANDIDATES
 from densephrases.search.phrase_index import PhraseIndex
@@ -122,7 +124,7 @@ class Source:
         if not self._stores:
             raise ConfigError("The index has no vectors; expected one with documents.")
         self.rows = sum(len(store) for store in self._stores)
-        self.calibration = self._stores[0].calibration
+        self.coder = Int8Coder.fit(next(self._real()))
         self.spread = spread
         self.key = f"{index.encoder.fingerprint[:12]}-{self.rows}-{spread:g}"
 
@@ -136,7 +138,9 @@ class Source:
                 if not len(taken_ND):
                     return
                 made += len(taken_ND)
-                yield perturbed(taken_ND, self.spread * self.calibration.spread_D, generator) if copy else taken_ND
+                yield (
+                    perturbed(taken_ND, self.spread * self.coder.calibration.spread_D, generator) if copy else taken_ND
+                )
 
     def _real(self) -> Iterator[Floats]:
         for store in self._stores:
@@ -177,9 +181,9 @@ def stored(source: Source, rows: int, path: Path) -> VectorStore:
         partial = path.with_suffix(".partial")
         with partial.open("wb") as file:
             for block_ND in source.blocks(rows):
-                file.write(quantize(block_ND, "int8", source.calibration).tobytes())
+                file.write(source.coder.encode(block_ND).tobytes())
         partial.rename(path)
-    return VectorStore.open(path, "int8", source.calibration)
+    return VectorStore.open(path, source.coder)
 
 
 def build_seconds(store: VectorStore, place: Path) -> float:

@@ -3,13 +3,13 @@
 python benchmarks/storage.py FILE [--model MODEL] [--keep 1 --keep 0.45 ...] [--code int8 --code PQ48 ...]
     [--every 6] [--work FOLDER] [--json FILE] [--plot FILE]
 
-Search is exhaustive, over what codes decode to. A code is one of the index's own (fp16, int8, int4) or a factory string
-of faiss, such as SQ4, PQ48, RaBitQ or PCA128,SQ4; `float32` is the model's own vectors. Bytes are those of codes alone;
-`densephrases info INDEX --storage` tells the rest. With --work vectors are encoded once.
+Search is exhaustive, over what codes decode to. A code is one of the index's own (fp16, int8, int4, mixed) or a factory
+string of faiss, such as SQ4, PQ48, RaBitQ or PCA128,SQ4; `float32` is the model's own vectors. Bytes are those of codes
+alone; `densephrases info INDEX --storage` tells the rest. With --work vectors are encoded once.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,10 +23,12 @@ from rich.table import Table
 
 from densephrases.evaluate.datasets import QuestionedPassage, questions_of, read_squad
 from densephrases.evaluate.reading import EncodedFile, ReadingScores, encode_file, read_collection
-from densephrases.index.vectors import QUANTIZERS, Floats, VectorStore, row_type
+from densephrases.index.coder import Floats
+from densephrases.index.vectors import QUANTIZERS, VectorStore
 from densephrases.model.bundled import load
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
+from densephrases.model.statistics import VectorStatistics
 
 PLAIN = "float32"
 TRAINING_ROWS = 16_384
@@ -63,7 +65,7 @@ def main(
     points = []
     for threshold in thresholds(encoded, encoder.config, keep):
         for name in [PLAIN, *(code or QUANTIZERS)]:
-            points.append(measured(encoded, encoder.config, threshold, name))
+            points.append(measured(encoded, encoder, threshold, name))
             console.print(f"{name}, {100 * points[-1].kept:.0f}% kept: {points[-1].exact_match:.2f}")
     console.print(table(points))
     if json_file is not None:
@@ -117,29 +119,29 @@ def thresholds(encoded: EncodedFile, config: ModelConfig, keep: Sequence[float] 
     return [None if share >= 1 else float(np.quantile(best, 1 - share)) for share in keep]
 
 
-def measured(encoded: EncodedFile, config: ModelConfig, threshold: float | None, name: str) -> Point:
+def measured(encoded: EncodedFile, encoder: Encoder, threshold: float | None, name: str) -> Point:
     kept = [vectors.kept(threshold) for vectors in encoded.passage_vectors]
     rows_RD = np.concatenate([v.vectors_TD[mask] for v, mask in zip(encoded.passage_vectors, kept, strict=True)])
-    decode, size = coder(name, rows_RD)
-    decoded_RD = decode(rows_RD)
+    decoded_RD, size = coded(name, rows_RD, encoder.statistics)
     error = float(np.square(decoded_RD - rows_RD).sum() / np.square(rows_RD - rows_RD.mean(axis=0)).sum())
-    scores = ReadingScores.of(read_collection(with_rows(encoded, kept, decoded_RD), config, threshold))
+    scores = ReadingScores.of(read_collection(with_rows(encoded, kept, decoded_RD), encoder.config, threshold))
     share = len(rows_RD) / sum(map(len, kept))
     return Point(name, share, size, size * share, scores.exact_match, scores.f1, error)
 
 
-def coder(name: str, rows_RD: Floats) -> tuple[Callable[[Floats], Floats], int]:
+def coded(name: str, rows_RD: Floats, statistics: VectorStatistics | None) -> tuple[Floats, int]:
     """What is left of vectors, and the bytes of one."""
     dim = rows_RD.shape[1]
     if name == PLAIN:
-        return lambda rows: rows, 4 * dim
+        return rows_RD, 4 * dim
     if name in QUANTIZERS:
         own: Any = name
-        return lambda rows: VectorStore.of(rows, own).decode(slice(None)), row_type(own, dim).itemsize
+        store = VectorStore.of(rows_RD, own, statistics)
+        return store.decode(slice(None)), store.records_N.itemsize
     index = faiss.index_factory(dim, name, faiss.METRIC_INNER_PRODUCT)
     some = np.random.default_rng(0).permutation(len(rows_RD))[:TRAINING_ROWS]
     index.train(np.ascontiguousarray(rows_RD[some]))
-    return lambda rows: index.sa_decode(index.sa_encode(np.ascontiguousarray(rows))), index.sa_code_size()
+    return index.sa_decode(index.sa_encode(np.ascontiguousarray(rows_RD))), index.sa_code_size()
 
 
 def with_rows(encoded: EncodedFile, kept: Sequence[NDArray[np.bool_]], rows_RD: Floats) -> EncodedFile:

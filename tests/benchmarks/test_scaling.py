@@ -7,7 +7,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from densephrases.index.vectors import Calibration, VectorStore
+from densephrases.index.scaled import Int8Coder
+from densephrases.index.vectors import VectorStore
 
 from .conftest import Importing
 
@@ -42,10 +43,11 @@ class _Source:
 
     def __init__(self, scaling: ModuleType) -> None:
         vectors_ND = np.random.default_rng(1).standard_normal((10, 4)).astype(np.float32)
-        self.calibration = Calibration.of(vectors_ND)
-        stores = [VectorStore.of(part, "int8", self.calibration) for part in (vectors_ND[:6], vectors_ND[6:])]
+        self.coder = Int8Coder.fit(vectors_ND)
+        parts = (vectors_ND[:6], vectors_ND[6:])
+        stores = [VectorStore(self.coder.encode(part), self.coder) for part in parts]
         self.source = scaling.Source.__new__(scaling.Source)
-        self.source._stores, self.source.rows, self.source.calibration = stores, 10, self.calibration
+        self.source._stores, self.source.rows, self.source.coder = stores, 10, self.coder
         self.source.spread = 0.1
         self.decoded = np.concatenate([store.decode(slice(None)) for store in stores])
 
@@ -56,7 +58,7 @@ def test_real_vectors_come_first_and_copies_are_near_them(scaling: ModuleType) -
     assert made.shape == (25, 4)
     np.testing.assert_array_equal(made[:10], given.decoded)
     for copy in (made[10:20], made[20:25]):
-        moved = np.abs(copy - given.decoded[: len(copy)]) / given.calibration.spread_D
+        moved = np.abs(copy - given.decoded[: len(copy)]) / given.coder.calibration.spread_D
         assert 0 < moved.mean() < 0.2
     np.testing.assert_array_equal(np.concatenate(list(given.source.blocks(25))), made)
     np.testing.assert_array_equal(np.concatenate(list(given.source.blocks(7))), made[:7])

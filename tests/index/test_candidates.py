@@ -1,5 +1,6 @@
 """Candidates: exact ones equal sorting all scores, approximate ones nearly, and none fails on few rows."""
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,8 @@ from densephrases.index.candidates import (
     probed_clusters,
     write_candidates,
 )
-from densephrases.index.vectors import QUANTIZERS, Floats, Rows, VectorStore
+from densephrases.index.coder import Floats
+from densephrases.index.vectors import QUANTIZERS, Quantizer, Rows, VectorStore
 
 APPROXIMATE = [kind for kind in CANDIDATE_KINDS if kind != "exact"]
 
@@ -97,10 +99,11 @@ def test_any_number_of_rows_can_be_searched(wanted: CandidateKind, rows: int, tm
         assert sorted(found[0].tolist())[-rows:] == list(range(rows))
 
 
-@pytest.fixture(scope="module", params=APPROXIMATE)
+@pytest.fixture(scope="module", params=product(APPROXIMATE, ["int8", "mixed"]), ids=" ".join)
 def approximate(request: pytest.FixtureRequest) -> Candidates:
-    store = VectorStore.of(clustered(5000, 64), "int8")
-    return IvfCandidates(store, build_ivf(store, request.param))
+    kind, quantizer = request.param
+    store = VectorStore.of(clustered(5000, 64), quantizer)
+    return IvfCandidates(store, build_ivf(store, kind))
 
 
 def recall(found: Rows, best: Rows) -> float:
@@ -132,9 +135,10 @@ def test_a_mask_is_kept_to(approximate: Candidates, share: float, monkeypatch: p
     assert recall(found, oracle(approximate.store, queries, 10, allowed)[1]) >= 0.9
 
 
+@pytest.mark.parametrize("quantizer", ["int4", "mixed"])
 @pytest.mark.parametrize("kind", APPROXIMATE)
-def test_building_twice_writes_the_same_bytes(kind: CandidateKind, tmp_path: Path) -> None:
-    store = VectorStore.of(clustered(3000, 8), "int4")
+def test_building_twice_writes_the_same_bytes(kind: CandidateKind, quantizer: Quantizer, tmp_path: Path) -> None:
+    store = VectorStore.of(clustered(3000, 8), quantizer)
     entries = [write_candidates(store, kind, tmp_path / name) for name in ("a", "b")]
     assert entries[0] == entries[1] is not None
 

@@ -22,7 +22,7 @@ from densephrases.index import candidates, disk, folder, parts
 from densephrases.index.folder import IndexFolder
 from densephrases.index.lock import only_writer
 from densephrases.index.settings import IndexSettings
-from densephrases.index.vectors import Quantizer
+from densephrases.index.vectors import QUANTIZERS, Quantizer
 from densephrases.model.batches import TokenBatch
 from densephrases.model.encoder import Floats
 from densephrases.text.documents import Document
@@ -82,7 +82,7 @@ def cut(documents: Iterable[Document], count: int) -> Iterator[Document]:
 
 
 @QUIET
-@given(collections(), st.sampled_from(["fp16", "int8", "int4"]))
+@given(collections(), st.sampled_from(QUANTIZERS))
 def test_every_row_stands_where_its_token_does(made: list[Document], quantizer: Quantizer) -> None:
     encoder = HashEncoder()
     index = fresh(encoder, quantizer)
@@ -118,7 +118,7 @@ def test_reach_counts_kept_rows_only(encoder: HashEncoder) -> None:
     assert (segment.places(rows_N) + segment.lengths(rows_N)).tolist() == vectors.offsets_T2[kept, 1].tolist()
 
 
-@pytest.mark.parametrize("quantizer", ["int8", "int4"])
+@pytest.mark.parametrize("quantizer", ["int8", "int4", "mixed"])
 @pytest.mark.parametrize("cuts", [[0], [1], [7], [13, 6], [19, 20]], ids=str)
 def test_a_build_cut_anywhere_ends_the_same(
     encoder: HashEncoder, quantizer: Quantizer, cuts: list[int], monkeypatch: pytest.MonkeyPatch

@@ -8,48 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from densephrases.index import vectors as vectors_module
+from densephrases.index.coder import Floats
 from densephrases.index.vectors import (
+    CODERS,
     QUANTIZERS,
-    Calibration,
-    Floats,
     Quantizer,
     VectorStore,
+    encoded_blocks,
+    fit_coder,
     map_array,
-    quantize,
     release_pages,
-    row_type,
 )
 
 VALUES = st.floats(-100, 100, width=32)
 VECTORS = npst.arrays(np.float32, st.tuples(st.integers(0, 12), st.integers(1, 9)), elements=VALUES)
 KINDS = st.sampled_from(QUANTIZERS)
-
-
-def steps(store: VectorStore) -> Floats:
-    """The distance of neighbouring levels in each place of a store."""
-    return np.asarray(store.records_N["scale"][:, None] * store.calibration.spread_D)
-
-
-@given(VECTORS)
-def test_half_precision_loses_three_digits(vectors: Floats) -> None:
-    decoded = VectorStore.of(vectors, "fp16").decode(slice(None))
-    np.testing.assert_allclose(decoded, vectors, rtol=1e-3, atol=1e-6)
-
-
-@given(VECTORS)
-def test_eight_bits_are_half_a_step_off_at_most(vectors: Floats) -> None:
-    store = VectorStore.of(vectors, "int8")
-    error = np.abs(store.decode(slice(None)) - vectors)
-    assert (error <= 0.5 * steps(store) * 1.001 + 1e-4).all()
-
-
-@given(VECTORS)
-def test_four_bits_are_half_a_step_off_unless_clipped(vectors: Floats) -> None:
-    store = VectorStore.of(vectors, "int4")
-    error = np.abs(store.decode(slice(None)) - vectors)
-    values = np.abs(vectors - store.calibration.mean_D) / store.calibration.spread_D
-    inside = values <= 7.9 * store.records_N["scale"][:, None]
-    assert (error <= 0.5 * steps(store) * 1.01 + 1e-4)[inside].all()
 
 
 @given(VECTORS, KINDS, st.data())
@@ -66,37 +40,32 @@ def test_scores_are_products_with_decoded_rows(vectors: Floats, kind: Quantizer,
         np.testing.assert_allclose(found, store.decode(slice(None)) @ query, rtol=1e-4, atol=0.5)
 
 
-@pytest.mark.parametrize(("quantizer", "size"), [("fp16", 2 * 7), ("int8", 4 + 7), ("int4", 4 + 4)])
+@pytest.mark.parametrize(
+    ("quantizer", "size"), [("fp16", 2 * 7), ("int8", 4 + 7), ("int4", 4 + 4), ("mixed", 1 + 1 + 1)]
+)
 def test_size_of_a_row(quantizer: Quantizer, size: int) -> None:
-    assert row_type(quantizer, 7).itemsize == size
+    assert fit_coder(quantizer, np.zeros((0, 7), dtype=np.float32)).row_type.itemsize == size
 
 
 @pytest.mark.parametrize("quantizer", QUANTIZERS)
-def test_a_file_is_read_as_it_was_quantised(tmp_path: Path, quantizer: Quantizer) -> None:
+def test_a_file_is_read_as_it_was_coded(tmp_path: Path, quantizer: Quantizer) -> None:
     vectors = np.random.default_rng(0).normal(size=(50, 9)).astype(np.float32)
-    calibration = Calibration.of(vectors)
-    (tmp_path / "vectors.bin").write_bytes(quantize(vectors, quantizer, calibration).tobytes())
-    store = VectorStore.open(tmp_path / "vectors.bin", quantizer, calibration)
-    assert store.decode(slice(None)).tolist() == VectorStore.of(vectors, quantizer).decode(slice(None)).tolist()
-    largest = {"fp16": 0.01, "int8": 0.03, "int4": 0.8}[quantizer]
+    made = VectorStore.of(vectors, quantizer)
+    (tmp_path / "vectors.bin").write_bytes(made.records_N.tobytes())
+    coder = CODERS[quantizer].from_bytes(np.frombuffer(made.coder.to_bytes(), dtype=np.uint8), 9)
+    assert coder.to_bytes() == made.coder.to_bytes()
+    store = VectorStore.open(tmp_path / "vectors.bin", coder)
+    assert store.decode(slice(None)).tolist() == made.decode(slice(None)).tolist()
+    largest = {"fp16": 0.01, "int8": 0.03, "int4": 0.8, "mixed": 2.5}[quantizer]
     assert np.abs(store.decode(np.array([3, 3, 49])) - vectors[[3, 3, 49]]).max() < largest
 
 
-def test_calibration_makes_four_bits_better_where_dimensions_differ() -> None:
-    random = np.random.default_rng(1)
-    vectors = (random.normal(size=(500, 16)) * np.linspace(0.2, 2, 16) + 5 * random.normal(size=16)).astype(np.float32)
-    errors = [
-        np.linalg.norm(VectorStore.of(vectors, "int4", calibration).decode(slice(None)) - vectors)
-        for calibration in (Calibration.of(vectors), Calibration.neutral(16))
-    ]
-    assert errors[0] < 0.5 * errors[1]
-
-
-@pytest.mark.parametrize("count", [0, 1])
-def test_calibration_of_hardly_any_row(count: int) -> None:
-    calibration = Calibration.of(np.ones((count, 3), dtype=np.float32))
-    assert (calibration.spread_D > 0).all()
-    assert Calibration.from_array(calibration.array()).spread_D.tolist() == calibration.spread_D.tolist()
+@pytest.mark.parametrize("quantizer", QUANTIZERS)
+def test_blocks_keep_the_order_of_rows(quantizer: Quantizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors_module, "_THREAD_ROWS", 7)
+    vectors = np.random.default_rng(0).normal(size=(150, 5)).astype(np.float32)
+    coder = fit_coder(quantizer, vectors)
+    assert np.concatenate(list(encoded_blocks(vectors, coder))).tobytes() == coder.encode(vectors).tobytes()
 
 
 def test_released_pages_are_read_again(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ class Quantizer(StrEnum):
     fp16 = "fp16"
     int8 = "int8"
     int4 = "int4"
+    mixed = "mixed"
 
 
 class Candidates(StrEnum):

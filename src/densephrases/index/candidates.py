@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.errors import ConfigError, PhraseIndexError, first_line
+from densephrases.index.coder import Floats
 from densephrases.index.disk import FileEntry, sync_file
-from densephrases.index.vectors import Floats, Rows, VectorStore, release_pages
+from densephrases.index.vectors import Rows, VectorStore, release_pages
 
 CandidateKind = Literal["exact", "ivf-pq", "ivf-sq4"]
 CANDIDATE_KINDS: tuple[CandidateKind, ...] = get_args(CandidateKind)
@@ -35,7 +36,7 @@ _LEAST_RESCORED = 400
 _FEW_CODES = 250_000  # are compared in some 5 ms
 _FEW_ROWS = 250_000  # are clustered and coded in some 20 s
 
-# Shape suffixes: B queries, K candidates of a query, N rows, D vector size.
+# Shape suffixes: B queries, K candidates of a query, N rows, D vector size, S numbers of a sketch.
 
 
 def choose_kind(rows: int, wanted: CandidateKind | None = None) -> CandidateKind:
@@ -134,8 +135,8 @@ class IvfCandidates(Candidates):
         wanted = min(count, max(_LEAST_RESCORED, int(k * rescored_share(effort))))
         compared = len(queries_BD) * parameters.nprobe * len(self.store) // self.index.nlist
         with one_thread(compared < _FEW_CODES):
-            queries_BD = np.ascontiguousarray(queries_BD, dtype=np.float32)
-            _, rows_BK = self.index.search(queries_BD, wanted, params=parameters)
+            sketch_BS = np.ascontiguousarray(self.store.coder.sketch_queries(queries_BD), dtype=np.float32)
+            _, rows_BK = self.index.search(sketch_BS, wanted, params=parameters)
         return self._rescored(queries_BD, rows_BK, k)
 
     def _parameters(self, effort: float, count: int, allowed: NDArray[np.bool_] | None) -> Any:
@@ -226,46 +227,47 @@ def write_candidates(store: VectorStore, kind: CandidateKind, path: Path) -> Fil
 def build_ivf(store: VectorStore, kind: CandidateKind) -> Any:
     assert len(store) >= _FEWEST_CLUSTERED
     clusters = round(len(store) ** 0.5)
-    sample_ND = _training_sample(store, max(_TRAINING_ROWS * clusters, _LEAST_TRAINING_ROWS))
+    sample_NS = _training_sample(store, max(_TRAINING_ROWS * clusters, _LEAST_TRAINING_ROWS))
     with one_thread(len(store) < _FEW_ROWS):
-        index = _empty_ivf(kind, _clustered(sample_ND, clusters), clusters)
+        parts = _parts(sample_NS.shape[1], store.coder.sketch_numbers_per_code)
+        index = _empty_ivf(kind, _clustered(sample_NS, clusters), clusters, parts)
         with one_thread(True):  # many clusterings of few rows
-            index.train(sample_ND)
+            index.train(sample_NS)
         for first in range(0, len(store), _ADDED_ROWS):
-            index.add(store.decode(slice(first, first + _ADDED_ROWS)))
+            index.add(store.sketch(slice(first, first + _ADDED_ROWS)))
             release_pages(store.records_N)
     return index
 
 
 def _training_sample(store: VectorStore, size: int) -> Floats:
     if size >= len(store):
-        return store.decode(slice(None))
+        return store.sketch(slice(None))
     rows = np.random.default_rng(_SEED).choice(len(store), size, replace=False)
-    return store.decode(np.sort(rows))
+    return store.sketch(np.sort(rows))
 
 
-def _clustered(sample_ND: Floats, clusters: int) -> Any:
+def _clustered(sample_NS: Floats, clusters: int) -> Any:
     """Centres on a sphere: with inner products a long centre would draw most rows to itself."""
-    dim = sample_ND.shape[1]
+    dim = sample_NS.shape[1]
     settings = faiss.ClusteringParameters()
     settings.niter, settings.seed, settings.spherical = 5, _SEED, True
     settings.min_points_per_centroid = 1
-    settings.max_points_per_centroid = len(sample_ND)
+    settings.max_points_per_centroid = len(sample_NS)
     clustering = faiss.Clustering(dim, clusters, settings)
     quantizer = faiss.IndexFlatIP(dim)
-    clustering.train(sample_ND, quantizer)
+    clustering.train(sample_NS, quantizer)
     return quantizer
 
 
-def _empty_ivf(kind: CandidateKind, quantizer: Any, clusters: int) -> Any:
+def _empty_ivf(kind: CandidateKind, quantizer: Any, clusters: int, parts: int) -> Any:
     dim, metric = quantizer.d, faiss.METRIC_INNER_PRODUCT
     if kind == "ivf-sq4":
         return faiss.IndexIVFScalarQuantizer(quantizer, dim, clusters, faiss.ScalarQuantizer.QT_4bit, metric, True)
-    index = faiss.IndexIVFPQFastScan(quantizer, dim, clusters, _parts(dim), 4, metric)
+    index = faiss.IndexIVFPQFastScan(quantizer, dim, clusters, parts, 4, metric)
     index.by_residual = True
     return index
 
 
-def _parts(dim: int) -> int:
-    """Three dimensions in each code of four bits, or what comes next to it and divides the vector."""
-    return max(parts for parts in range(1, max(dim // 3, 1) + 1) if dim % parts == 0)
+def _parts(dim: int, numbers: int) -> int:
+    """So many numbers in each code of four bits, or what comes next to it and divides the sketch."""
+    return max(parts for parts in range(1, max(dim // numbers, 1) + 1) if dim % parts == 0)

@@ -65,8 +65,8 @@ def is_whole(runs: Sequence[Run]) -> bool:
 
 def copy_runs(runs: Sequence[Run], folder: Path) -> SegmentEntry:
     """A new segment without candidates."""
-    first = runs[0].segment
-    writer = SegmentWriter(folder, first.settings.quantizer, first.store.calibration)
+    coded = next((run.segment for run in runs if run.segment.rows), runs[0].segment)
+    writer = SegmentWriter(folder, coded.store.coder)
     try:
         for run in runs:
             writer.copy(run.segment, run.first, run.last)

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from densephrases.errors import DataError
 from densephrases.index.build import EncodedChunk, Progress, ProgressCallback, encode_ahead
 from densephrases.index.bulk import encode_in_bulk
+from densephrases.index.coder import Coder
 from densephrases.index.identity import PreparedDocument
 from densephrases.index.ledger import Ledger
 from densephrases.index.snapshot import Place
-from densephrases.index.vectors import Calibration
+from densephrases.index.vectors import fit_coder
 from densephrases.index.writer import SegmentWriter
 from densephrases.model.bulk import BulkEncoder
 from densephrases.model.encoder import Encoder
@@ -103,22 +104,25 @@ class PartBuilder:
         return place.segment >= self._first_new or bool(self._seen[place.segment][place.document])
 
     def _write(self, encoded: EncodedChunk) -> None:
-        writer = self._writer = self._writer or self._new_writer(encoded)
+        if self._writer is None:
+            self._writer = SegmentWriter(self.ledger.new_segment_folder(), self._coder(encoded))
+        elif self._writer.rows == 0:  # what was fitted to no rows at all fits none
+            self._writer.coder = self._coder(encoded)
+        writer = self._writer
         self._at_document_end = False
         writer.add(encoded.chunk.pieces, encoded.rows)
         self._written += [piece.prepared.document.id for piece in encoded.chunk.pieces if piece.closes]
         self._at_document_end = encoded.chunk.closes
         self._count(encoded)
 
-    def _new_writer(self, encoded: EncodedChunk) -> SegmentWriter:
-        settings = self.ledger.manifest.settings
-        if self.ledger.snapshot.segments:
-            calibration = self.ledger.snapshot.segments[0].store.calibration
-        else:
-            vectors_RD = encoded.rows.vectors_RD
-            some_RD = vectors_RD[:: len(vectors_RD) // CALIBRATION_ROWS + 1]
-            calibration = Calibration.of(some_RD.astype(np.float32))
-        return SegmentWriter(self.ledger.new_segment_folder(), settings.quantizer, calibration)
+    def _coder(self, encoded: EncodedChunk) -> Coder:
+        """That of the rows there are, or one for the first rows."""
+        for segment in self.ledger.snapshot.segments:
+            if segment.rows:
+                return segment.store.coder
+        vectors_RD = encoded.rows.vectors_RD
+        some_RD = vectors_RD[:: len(vectors_RD) // CALIBRATION_ROWS + 1].astype(np.float32)
+        return fit_coder(self.ledger.manifest.settings.quantizer, some_RD, self.encoder.statistics)
 
     def _count(self, encoded: EncodedChunk) -> None:
         pieces, before = encoded.chunk.pieces, self._progress

@@ -16,7 +16,7 @@ from densephrases.index.identity import id_hash
 from densephrases.index.manifest import SegmentEntry
 from densephrases.index.places import PLACE_ARRAYS, Places
 from densephrases.index.settings import IndexSettings
-from densephrases.index.vectors import Calibration, VectorStore, map_array
+from densephrases.index.vectors import CODERS, VectorStore, map_array
 from densephrases.text.documents import Document
 
 TEXT_FILE = "text.bin"
@@ -121,9 +121,8 @@ class Segment:
 
     @cached_property
     def store(self) -> VectorStore:
-        values = map_array(self.folder / CALIBRATION_FILE, "<f4").reshape(2, self.settings.dim)
-        calibration = Calibration.from_array(values)
-        return VectorStore.open(self.folder / VECTORS_FILE, self.settings.quantizer, calibration)
+        coder = CODERS[self.settings.quantizer].from_bytes(self.blob(CALIBRATION_FILE), self.settings.dim)
+        return VectorStore.open(self.folder / VECTORS_FILE, coder)
 
     @cached_property
     def candidates(self) -> Candidates:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from densephrases.index.blocks import BlockWriter
 from densephrases.index.build import Piece
+from densephrases.index.coder import Coder
 from densephrases.index.disk import FileEntry, HashedFile, sync_folder
 from densephrases.index.identity import PreparedDocument
 from densephrases.index.manifest import SegmentEntry
@@ -25,7 +26,7 @@ from densephrases.index.segment import (
     array_file,
 )
 from densephrases.index.stages import Stages
-from densephrases.index.vectors import Calibration, Quantizer, quantized_blocks, release_pages
+from densephrases.index.vectors import encoded_blocks, release_pages
 
 _EDGES = ("text_edges", "text_blocks", "record_edges", "document_passages", "passage_rows")
 _PASSAGES = ("passage_documents", "passage_offsets", "passage_bytes", "passage_lengths")
@@ -37,11 +38,10 @@ _COPIED_ROWS = 1 << 20
 class SegmentWriter:
     """A folder that becomes a segment when `finish` has given its entry for the manifest."""
 
-    def __init__(self, folder: Path, quantizer: Quantizer, calibration: Calibration) -> None:
+    def __init__(self, folder: Path, coder: Coder) -> None:
         folder.mkdir(parents=True)
         self.folder = folder
-        self.quantizer = quantizer
-        self.calibration = calibration
+        self.coder = coder
         names = [*(array_file(name) for name in ARRAYS), TEXT_FILE, RECORDS_FILE, VECTORS_FILE, CALIBRATION_FILE]
         self._files = {name: HashedFile(folder / name) for name in names}
         self._text = BlockWriter(self._files[TEXT_FILE], partial(self._append, "text_blocks"))
@@ -50,7 +50,7 @@ class SegmentWriter:
         self._hashes: list[NDArray[np.uint64]] = []  # of ids, in document order
         self.documents = self.passages = self.rows = 0
         self._cursor = _Cursor()
-        self._vectors = Stages(self._write_vectors)  # most bytes are theirs: quantised and hashed beside the rest
+        self._vectors = Stages(self._write_vectors)  # most bytes are theirs: coded and hashed beside the rest
         self._handed_over = self._written = 0
         self._failure: Exception | None = None
         for name in _EDGES:
@@ -71,7 +71,7 @@ class SegmentWriter:
 
     def _write_vectors(self, rows: Rows) -> None:
         try:
-            for records in quantized_blocks(rows.vectors_RD, self.quantizer, self.calibration):
+            for records in encoded_blocks(rows.vectors_RD, self.coder):
                 self._files[VECTORS_FILE].write(records.view(np.uint8))
         except Exception as error:
             self._failure = error
@@ -114,7 +114,7 @@ class SegmentWriter:
         return np.asarray(columns[_PASSAGES.index("passage_bytes")])
 
     def copy(self, segment: Segment, first: int, last: int) -> None:
-        """The documents `first` to `last` (exclusive) of another segment of the same calibration."""
+        """The documents `first` to `last` (exclusive) of another segment of the same coder."""
         passages = slice(*segment.document_passages[[first, last]].tolist())
         rows = slice(*segment.passage_rows[[passages.start, passages.stop]].tolist())
         text_shift = self._copy_text(segment, first, last)
@@ -142,7 +142,7 @@ class SegmentWriter:
         order = np.argsort(hashes, kind="stable")
         self._append("id_hashes", hashes[order])
         self._append("id_documents", order)
-        self._files[CALIBRATION_FILE].write(self.calibration.array())
+        self._files[CALIBRATION_FILE].write(self.coder.to_bytes())
         files: dict[str, FileEntry] = {name: file.finish() for name, file in self._files.items()}
         sync_folder(self.folder)
         return SegmentEntry(name, self.documents, self.passages, self.rows, files, part=part)
