@@ -12,8 +12,8 @@ from densephrases.evaluate import filtering
 from densephrases.evaluate.datasets import sample_path
 from densephrases.model.bundled import resolve
 from densephrases.model.config import ModelConfig
-from densephrases.model.statistics import STATISTICS_FILE, VectorStatistics
 from densephrases.model.reader import Reader
+from densephrases.model.statistics import STATISTICS_FILE, VectorStatistics
 
 from .conftest import Command
 

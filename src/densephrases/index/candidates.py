@@ -141,7 +141,8 @@ class IvfCandidates(Candidates):
 
     def _parameters(self, effort: float, count: int, allowed: NDArray[np.bool_] | None) -> Any:
         """With a filter as many more clusters are visited as it leaves fewer rows of each."""
-        probes = int(np.ceil(probed_clusters(self.index.nlist, effort) * len(self.store) / count))
+        wanted = self.store.coder.sketch_probes * probed_clusters(self.index.nlist, effort)
+        probes = int(np.ceil(wanted * len(self.store) / count))
         parameters = faiss.SearchParametersIVF(nprobe=min(probes, self.index.nlist))
         if allowed is not None:
             parameters.sel = faiss.IDSelectorBitmap(np.packbits(allowed, bitorder="little"))

@@ -20,6 +20,7 @@ class Coder(ABC):
     """Made from the first rows of an index and shared by all of them."""
 
     sketch_numbers_per_code = 3  # of a candidate index, in 4 bits
+    sketch_probes = 1  # clusters that are visited for each one that the effort asks for
 
     @classmethod
     @abstractmethod

@@ -40,6 +40,7 @@ def coded_numbers(dim: int) -> dict[str, int]:
 
 class MixedCoder(Coder):
     sketch_numbers_per_code = 2
+    sketch_probes = 3  # fewer numbers cluster less well, and take less time to compare
 
     def __init__(self, rotation: Rotation, step_K: Floats, four_KL: Floats, two_KL: Floats) -> None:
         self.rotation = rotation
