@@ -152,7 +152,8 @@ def _state_type(dim: int) -> np.dtype[Any]:
 
 
 def _split(numbers_NK: Floats, counts: dict[str, int]) -> list[Floats]:
-    return np.split(numbers_NK, np.cumsum(list(counts.values()))[:-1], axis=1)
+    first, second = counts["eight"], counts["eight"] + counts["four"]
+    return [numbers_NK[:, :first], numbers_NK[:, first:second], numbers_NK[:, second:]]
 
 
 def _levels(numbers_NK: Floats, spread_K: Floats, count: int) -> Floats:

@@ -83,8 +83,13 @@ class VectorStore:
         score = self.coder.scorer(queries_BD)
         for first in range(0, len(rows_N), BLOCK_ROWS):
             block = rows_N[first : first + BLOCK_ROWS]
-            scores_BN[:, first : first + len(block)] = score(self.records_N[block])
+            scores_BN[:, first : first + len(block)] = score(self._picked(block))
         return scores_BN
+
+    def _picked(self, rows_N: Rows) -> Records:
+        """As bytes, which are copied five times as fast as fields."""
+        records_N = self.records_N
+        return records_N.view(f"V{records_N.itemsize}")[rows_N].view(records_N.dtype)
 
     def scan(self, queries_BD: Floats, block_rows: int = BLOCK_ROWS) -> Iterator[tuple[int, Floats]]:
         """Inner products of all queries with all rows: number of the first row and scores (B, N) of each block."""
