@@ -15,6 +15,7 @@ import densephrases
 from densephrases import Document, PhraseIndex
 from densephrases.errors import ConfigError, DataError, PhraseIndexError
 from densephrases.index.build import Progress
+from densephrases.index.vectors import Quantizer
 from densephrases.search.answers import Answer
 from densephrases.text.readers import read_documents
 from tests.index.made_up import HashEncoder
@@ -88,6 +89,16 @@ def test_settings(tmp_path: Path) -> None:
     assert filtered.info().rows < made.info().rows
     with pytest.raises(ConfigError, match="quantizer='int3'"):
         PhraseIndex.create(tmp_path / "odd", CITIES, model=HashEncoder(), quantizer="int3")  # type: ignore[arg-type]
+
+
+def test_short_codes_find_what_long_ones_find(tmp_path: Path) -> None:
+    questions = ["Where was the tower built?", "In which country is Paris?", "What is London?"]
+
+    def answers(quantizer: Quantizer) -> list[str]:
+        made = PhraseIndex.create(tmp_path / quantizer, CITIES, model="small", quantizer=quantizer)
+        return [answer.text for (answer,) in made.search(questions, 1)]
+
+    assert answers("mixed") == answers("fp16")
 
 
 def test_add(index: PhraseIndex) -> None:
