@@ -69,7 +69,7 @@ class CalibratedCoder(Coder):
 
 
 class HalfCoder(CalibratedCoder):
-    """The numbers as they are, in 16 bits; the calibration is kept for whoever asks how vectors are spread."""
+    """The numbers as they are, in 16 bits; of the calibration only the vector size matters."""
 
     @property
     def row_type(self) -> np.dtype[Any]:
