@@ -22,15 +22,19 @@ def main(
     share: Annotated[float, typer.Option(help="Of the articles with paragraphs enough.")] = 0.45,
     per_article: Annotated[int, typer.Option(help="Paragraphs of an article.")] = 2,
     seed: Annotated[int, typer.Option(help="Decides which.")] = 7,
+    without: Annotated[Path | None, typer.Option(help="JSON lines picked before, not to be picked again.")] = None,
 ) -> None:
     """Pick paragraphs of articles at random."""
     dice, count = random.Random(seed), 0  # noqa: S311
+    before = set() if without is None else {json.loads(line)["text"] for line in without.open(encoding="utf-8")}
     with out.open("w", encoding="utf-8") as file:
         for article in (article for path in articles for article in read(path)):
             fitting = [text for text in article["paragraphs"] if SHORTEST <= len(text) <= LONGEST]
             if len(fitting) < FEWEST or dice.random() > share:
                 continue
-            for number, text in enumerate(dice.sample(fitting, per_article)):
+            for number, text in enumerate(dice.sample(fitting, min(per_article, len(fitting)))):
+                if text in before:
+                    continue
                 line = {"id": f"{article['id']}-{number}", "title": article["title"], "text": text}
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
                 count += 1
