@@ -212,7 +212,7 @@ class BruteForce:
     start_D: Floats
     end_D: Floats
     length_penalty: float
-    gains: Mapping[int, float] = field(default_factory=dict)  # of the question's terms
+    costs: Mapping[int, float] = field(default_factory=dict)  # of the question's terms, where they are lacking
 
     def ranked(self) -> list[BruteSpan]:
         return sorted(
@@ -227,13 +227,13 @@ class BruteForce:
                     segment.store.vectors_RD[start] @ self.start_D + segment.store.vectors_RD[end] @ self.end_D
                 )
                 length = self._stop(number, end) - int(segment.begins_R[start])
-                gained = self._gain(number, start) if self.gains else 0.0
-                yield BruteSpan(score - self.length_penalty * length + gained, number, start, end)
+                cost = self._word_cost(number, start) if self.costs else 0.0
+                yield BruteSpan(score - self.length_penalty * length - cost, number, start, end)
 
-    def _gain(self, number: int, row: int) -> float:
+    def _word_cost(self, number: int, row: int) -> float:
         segment: Any = self.parts[number].segment
         passage = self.passage(BruteSpan(0, number, row, row))
-        return sum(gain for term, gain in self.gains.items() if term in segment.terms.of_passages[passage])
+        return sum(cost for term, cost in self.costs.items() if term not in segment.terms.of_passages[passage])
 
     def _stop(self, number: int, row: int) -> int:
         segment: Any = self.parts[number].segment

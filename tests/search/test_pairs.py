@@ -1,4 +1,4 @@
-"""The pair search against all spans of small collections; whole numbers keep every sum exact."""
+"""The pair search acostst all spans of small collections; whole numbers keep every sum exact."""
 
 from dataclasses import replace
 from typing import get_args
@@ -22,7 +22,7 @@ PENALTIES = st.sampled_from([0.0, 0.25, 1.0])
 VECTORS = st.lists(st.integers(-3, 3), min_size=SIZE, max_size=SIZE)
 UNITS = st.sampled_from(get_args(Unit))
 KNOWN_TERMS = sorted(terms(" ".join([*WORDS, "title", "unheard of"])))
-GAINS = st.dictionaries(st.sampled_from(KNOWN_TERMS), st.integers(0, 20).map(float), max_size=4)
+COSTS = st.dictionaries(st.sampled_from(KNOWN_TERMS), st.integers(0, 20).map(float), max_size=4)
 BOUNDARIES = st.sampled_from(get_args(Boundaries))
 
 
@@ -30,24 +30,24 @@ BOUNDARIES = st.sampled_from(get_args(Boundaries))
 def queries(draw: st.DrawFn) -> Queries:
     count = draw(st.integers(1, 3))
     start, end = (draw(st.lists(VECTORS, min_size=count, max_size=count)) for _ in range(2))
-    words = draw(st.none() | st.lists(GAINS, min_size=count, max_size=count).map(question_words))
+    words = draw(st.none() | st.lists(COSTS, min_size=count, max_size=count).map(question_words))
     return Queries(np.array(start, dtype=np.float32), np.array(end, dtype=np.float32), words)
 
 
-def question_words(gains: list[dict[int, float]]) -> QuestionWords:
+def question_words(costs: list[dict[int, float]]) -> QuestionWords:
     return QuestionWords(
-        np.cumsum([0, *map(len, gains)]),
-        np.array([term for each in gains for term in each], dtype=np.uint16),
-        np.array([gain for each in gains for gain in each.values()], dtype=np.float32),
+        np.cumsum([0, *map(len, costs)]),
+        np.array([term for each in costs for term in each], dtype=np.uint16),
+        np.array([cost for each in costs for cost in each.values()], dtype=np.float32),
     )
 
 
 def brute_force(parts: list[Part], asked: Queries, question: int, length_penalty: float) -> BruteForce:
-    gains = {}
+    costs = {}
     if asked.words is not None:
         own = slice(*asked.words.edges_B[question : question + 2])
-        gains = dict(zip(asked.words.term_W[own].tolist(), asked.words.gain_W[own].tolist(), strict=True))
-    return BruteForce(parts, asked.start_BD[question], asked.end_BD[question], length_penalty, gains)
+        costs = dict(zip(asked.words.term_W[own].tolist(), asked.words.cost_W[own].tolist(), strict=True))
+    return BruteForce(parts, asked.start_BD[question], asked.end_BD[question], length_penalty, costs)
 
 
 def pair_search(

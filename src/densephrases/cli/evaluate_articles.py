@@ -78,7 +78,7 @@ def words(
     write: Annotated[bool, typer.Option("--write", help="Store the chosen weight in the model folder.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """How much words count that question and passage share; chooses the least weight for at most 0.5 EM."""
+    """How much words count that question and passage share; chooses the least weight for at most 0.3 EM."""
     from densephrases.evaluate.confidence import articles_of
     from densephrases.evaluate.datasets import read_squad
     from densephrases.evaluate.words import WEIGHTS, answered_questions, choose_weight, word_table

@@ -14,7 +14,7 @@ from densephrases.search.phrase_index import PhraseIndex
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
 # Whoever writes a question while reading its passage takes words from there, as people do not who want to know: what is
 # best on such questions is too much for others, and so the smallest weight is chosen that is nearly as good.
-TOLERANCE = 0.5
+TOLERANCE = 0.3
 ASKED_AT_ONCE = 256
 
 

@@ -41,8 +41,8 @@ class ModelConfig:
         filter_threshold: A token is worth storing if its start or its end filter logit exceeds this.
         length_penalty: Taken off a phrase's score for each of its characters: two boundaries that are scored apart
             do not see how far apart they are.
-        word_weight: How much the words count that a question shares with a passage: times this their worth is added to
-            the scores of the passage's phrases.
+        word_weight: How much the words count that a question shares with a passage: times this the worth of those that
+            the passage lacks is taken off the scores of its phrases.
         fingerprint: Names the passage side, which made the vectors of an index: models that share it can ask the same
             indexes. Set on export.
         confidence: Weights that turn the scores of a result list into probabilities; None if they were never fitted.

@@ -5,8 +5,9 @@ phrase that neither begins at one of the m best starts nor ends at one of the m 
 the weakest of those starts and the weakest of those ends together. What scores more is therefore the exact head of
 the list, as long as the m best are exact and length only lowers scores.
 
-Where words count, a passage adds to all its phrases what it gains by them, which may be far more than best and weakest
-differ by. Then passages are looked through as a whole if their gain and that sum reach the last of the results.
+Where words count, what a passage lacks of them is taken off the scores of all its phrases, which may be far more than
+best and weakest differ by. Then a passage is looked through as a whole if that sum, less what it lacks, reaches the
+last of the results.
 """
 
 from collections.abc import Callable, Sequence
@@ -120,14 +121,14 @@ class PairSearch:
         for question, bound in enumerate(bounds_B.tolist()):
             if len(chosen[question]) == self.wanted:
                 last = float(chosen[question].score_N[-1])
-                chosen[question] = self._with_lifted(queries, question, nominees, bound, last)
+                chosen[question] = self._with_rivals(queries, question, nominees, bound, last)
         return chosen
 
-    def _with_lifted(self, queries: Queries, question: int, nominees: Nominees, bound: float, last: float) -> Phrases:
-        """The results of a question from its nominees and all passages that words may lift from `bound` to `last`."""
+    def _with_rivals(self, queries: Queries, question: int, nominees: Nominees, bound: float, last: float) -> Phrases:
+        """The results of a question from its nominees and all passages that may have a phrase as good as the `last`."""
         alone = queries.take(np.array([question]))
         hits = [
-            (starts.of_question(question, _lifted_rows(part, alone, bound, last)), ends.of_question(question, _NO_ROWS))
+            (starts.of_question(question, _rival_rows(part, alone, bound, last)), ends.of_question(question, _NO_ROWS))
             for part, (starts, ends) in zip(self.parts, nominees.hits, strict=True)
         ]
         return self.choose(*by_question(self._windows(alone, hits), 1))
@@ -144,12 +145,12 @@ def _weakest(scores: Sequence[Floats]) -> Floats:
     return np.asarray(np.minimum.reduce(scores))
 
 
-def _lifted_rows(part: Part, alone: Queries, bound: float, last: float) -> Rows:
-    """The rows of all passages that are lifted from `bound` to `last` or higher by the words of the only question."""
+def _rival_rows(part: Part, alone: Queries, bound: float, last: float) -> Rows:
+    """The rows of all passages that lack so little of the only question that from `bound` they still reach `last`."""
     assert alone.words is not None
-    lifted_P = np.float32(bound) + alone.words.gains_of_all(part.segment, 0) >= last  # rounded as scores are
-    lifted_R = np.repeat(lifted_P, np.diff(part.segment.passage_rows))
-    return np.flatnonzero(lifted_R if part.allowed_R is None else lifted_R & part.allowed_R)
+    rival_P = np.float32(bound) - alone.words.costs_of_all(part.segment, 0) >= last  # rounded as scores are
+    rival_R = np.repeat(rival_P, np.diff(part.segment.passage_rows))
+    return np.flatnonzero(rival_R if part.allowed_R is None else rival_R & part.allowed_R)
 
 
 def by_question(windows: Sequence[Window], questions: int) -> list[Phrases]:

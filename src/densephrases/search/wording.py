@@ -1,7 +1,9 @@
-"""What the words of a question are worth: passages that have them, in their text or title, gain by each.
+"""What the words of a question are worth: each costs a passage that has it neither in its text nor in its title.
 
 A word is worth the more the fewer passages have it (the inverse document frequency of BM25). How often it stands in a
-passage and how long that is does not count: neither helped on SQuAD.
+passage and how long that is does not count: neither helped on SQuAD. That lacking words cost, instead of those that are
+there adding, ranks the same, but a score then means the same in small and large collections and for short and long
+questions, and less where a question has words that nothing has: confidences can be believed more.
 """
 
 from collections.abc import Sequence
@@ -22,7 +24,7 @@ from densephrases.text.terms import TERMS, terms
 
 @dataclass(frozen=True, slots=True)
 class WordValues:
-    """What each term is worth in a collection, deleted documents included; nothing if no passage has it."""
+    """What each term is worth in a collection, deleted documents included."""
 
     value_V: Floats
 
@@ -32,17 +34,16 @@ class WordValues:
         with_V = np.zeros(TERMS)
         for segment in segments:
             with_V += segment.terms.passages_V
-        value_V = np.log1p((passages - with_V + 0.5) / (with_V + 0.5))
-        return cls(np.where(with_V > 0, value_V, 0.0).astype(np.float32))
+        return cls(np.log1p((passages - with_V + 0.5) / (with_V + 0.5)).astype(np.float32))
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionWords:
-    """The different terms of questions, and what a passage gains by each that it has."""
+    """The different terms of questions, and what each costs a passage that lacks it."""
 
     edges_B: Rows  # the first word of each question, one more than questions
     term_W: NDArray[np.uint16]
-    gain_W: Floats
+    cost_W: Floats
 
     @classmethod
     def of(cls, questions: Sequence[str], values: WordValues, weight: float) -> Self:
@@ -54,16 +55,16 @@ class QuestionWords:
     def take(self, questions: Rows) -> Self:
         counts_B = np.diff(self.edges_B)[questions]
         _, chosen_W = ranges(self.edges_B[questions], counts_B)
-        return type(self)(np.cumsum([0, *counts_B]), self.term_W[chosen_W], self.gain_W[chosen_W])
+        return type(self)(np.cumsum([0, *counts_B]), self.term_W[chosen_W], self.cost_W[chosen_W])
 
-    def gains(self, segment: Segment, question_N: Rows, passage_N: Rows) -> Floats:
-        """Of each passage, by the words of the question beside it."""
+    def costs(self, segment: Segment, question_N: Rows, passage_N: Rows) -> Floats:
+        """Of each passage, for the words that it lacks of the question beside it."""
         first_N = self.edges_B[question_N]
         owner, word = ranges(first_N, self.edges_B[question_N + 1] - first_N)
-        has = segment.terms.contain(passage_N[owner], self.term_W[word])
-        return np.bincount(owner[has], self.gain_W[word[has]], len(question_N)).astype(np.float32)
+        lacks = ~segment.terms.contain(passage_N[owner], self.term_W[word])
+        return np.bincount(owner[lacks], self.cost_W[word[lacks]], len(question_N)).astype(np.float32)
 
-    def gains_of_all(self, segment: Segment, question: int) -> Floats:
-        """Of every passage of a segment, by the words of one question."""
+    def costs_of_all(self, segment: Segment, question: int) -> Floats:
+        """Of every passage of a segment, for the words of one question."""
         passage_N = np.arange(len(segment.passage_documents))
-        return self.gains(segment, np.full_like(passage_N, question), passage_N)
+        return self.costs(segment, np.full_like(passage_N, question), passage_N)

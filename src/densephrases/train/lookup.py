@@ -58,7 +58,7 @@ class Found:
     end_QK: Rows
     score_QK: Floats
     length_QK: Floats  # characters
-    gain_QK: Floats  # by the question's words, a part of the score
+    cost_QK: Floats  # of the question's words that are lacking, a part of the score
     right_QK: Mask
 
     def __len__(self) -> int:
@@ -122,20 +122,20 @@ class Lookup:
             found.score_QK[here], found.length_QK[here] = phrases.score_N, spans[:, 1] - spans[:, 0]
             found.right_QK[here] = self._right(phrases, spans, asked[row], texts)
             if words is not None:
-                found.gain_QK[here] = self._gains(words, row, phrases)
+                found.cost_QK[here] = self._word_costs(words, row, phrases)
         return found
 
     def _words(self, asked: Sequence[OpenQuestion]) -> QuestionWords | None:
         weight = self.settings.word_weight
         return QuestionWords.of([question.text for question in asked], self._word_values, weight) if weight else None
 
-    def _gains(self, words: QuestionWords, question: int, phrases: Phrases) -> Floats:
-        gain_N = np.zeros(len(phrases), dtype=np.float32)
+    def _word_costs(self, words: QuestionWords, question: int, phrases: Phrases) -> Floats:
+        cost_N = np.zeros(len(phrases), dtype=np.float32)
         for number, part in enumerate(self.parts):
             here = np.flatnonzero(phrases.part_N == number)
             passage_N = passages_of(part.segment, phrases.start_N[here])
-            gain_N[here] = words.gains(part.segment, np.full_like(passage_N, question), passage_N)
-        return gain_N
+            cost_N[here] = words.costs(part.segment, np.full_like(passage_N, question), passage_N)
+        return cost_N
 
     def _search(self, texts: PassageTexts, k: int) -> PairSearch:
         unit = UNITS[self.settings.target]
