@@ -47,6 +47,17 @@ def test_costs_of_passages(index: MemoryIndex, questions: list[str], weight: flo
             )
 
 
+def test_costs_of_all_passages_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    maker = SegmentMaker(np.random.default_rng(0))
+    maker.add("d", [["Ada"], ["wrote"], ["Ada", "wrote"], [], ["code."]], {})
+    segment = maker.made()
+    words = QuestionWords.of(["Ada wrote what?"], WordValues.of([segment]), 1.0)
+    whole = words.costs_of_all(segment, 0)
+    monkeypatch.setattr("densephrases.search.wording._PASSAGES_AT_ONCE", 2)
+    assert words.costs_of_all(segment, 0).tolist() == whole.tolist()
+    assert len(whole) == 5
+
+
 def test_the_separator_is_no_word() -> None:
     maker = SegmentMaker(np.random.default_rng(0))
     maker.add("d", [["Ada"]], {})

@@ -15,7 +15,7 @@ Task = Annotated[str | None, typer.Option(help="Ask with the question side the m
 Effort = Annotated[float, typer.Option(help="From 0, fast, to 1, thorough.")]
 Words = Annotated[
     float | None,
-    typer.Option(help="How much words count that question and passage share [default: what the model says].", min=0),
+    typer.Option(help="How much words count that question and passage share [default: what the model says]."),
 ]
 Truecase = Annotated[bool, typer.Option(help="Give capitals to questions without any, for models that know capitals.")]
 PreferTitles = Annotated[bool, typer.Option(help="Prefer answers from documents whose title is the subject.")]

@@ -19,6 +19,8 @@ from densephrases.search.collection import Floats, Rows, Segment
 from densephrases.search.ranges import ranges
 from densephrases.text.terms import TERMS, terms
 
+_PASSAGES_AT_ONCE = 1 << 16  # some 50 MB of numbers for the words of a question
+
 # Shape suffixes: V all terms, B questions, W words of all questions in turn, N passages asked about.
 
 
@@ -66,5 +68,9 @@ class QuestionWords:
 
     def costs_of_all(self, segment: Segment, question: int) -> Floats:
         """Of every passage of a segment, for the words of one question."""
-        passage_N = np.arange(len(segment.passage_documents))
-        return self.costs(segment, np.full_like(passage_N, question), passage_N)
+        passages = np.arange(len(segment.passage_documents))
+        costs = [np.zeros(0, dtype=np.float32)]
+        for first in range(0, len(passages), _PASSAGES_AT_ONCE):
+            passage_N = passages[first : first + _PASSAGES_AT_ONCE]
+            costs.append(self.costs(segment, np.full_like(passage_N, question), passage_N))
+        return np.concatenate(costs)
