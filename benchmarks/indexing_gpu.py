@@ -180,7 +180,7 @@ def tokenized(encoder: DeviceEncoder, source: Corpus) -> Work:
     announce(f"Tokenising {len(chunks)} chunks")
     began = time.perf_counter()
     cut = [results(futures) for futures in [pool.cut(chunk) for chunk in chunks]]
-    packed = [PackedPassages.join([part.packed for part in parts]) for parts in cut]
+    packed = [PackedPassages.join([part.tokenized.packed for part in parts]) for parts in cut]
     seconds = time.perf_counter() - began
     pool.stop()
     return Work(packed, seconds)

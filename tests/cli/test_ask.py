@@ -119,6 +119,16 @@ def test_stdin_that_is_no_text(densephrases: Command, made_index: Path, monkeypa
     assert is_one_sentence(densephrases("ask", made_index))
 
 
+def test_words_count_if_asked_to(densephrases: Command, made_index: Path) -> None:
+    plain, none, worded = (
+        rows(densephrases("ask", made_index, "unheard tower", "-k", "1", *options).out)
+        for options in ([], ["--words", "0"], ["--words", "2"])
+    )
+    assert plain == none
+    assert worded[0][-1] == "tower.txt"
+    assert float(worded[0][2]) < float(plain[0][2])
+
+
 def test_conditions(densephrases: Command, exported: Path, tmp_path: Path) -> None:
     records = [("a", "en", 1), ("b", "de", 2), ("c", "fr", 1)]
     lines = [json.dumps({"id": i, "text": f"the city of {i}.", "lang": g, "year": y}) for i, g, y in records]
@@ -165,6 +175,7 @@ def test_an_emptied_index(densephrases: Command, index: Path) -> None:
         ([""], "expected a text with at least one word"),
         ([QUESTION, "-k", "0"], "k=0 is no number of results"),
         ([QUESTION, "--effort", "2"], "effort=2.0 is out of range"),
+        ([QUESTION, "--words", "-1"], "words=-1.0 is no weight"),
         ([QUESTION, "--min-confidence", "0.5"], "needs a model with a calibration"),
         ([QUESTION, "--where", "lang"], "--where lang is not of the form key=value"),
         ([QUESTION, "--file", "none"], "Both a question and --file are given"),

@@ -84,6 +84,21 @@ def test_length_stores_the_chosen_penalty(
     assert shown.out.count("chosen") == 1
 
 
+def test_words_stores_the_chosen_weight(
+    densephrases: Command, exported: Path, small_squad: Path, tmp_path: Path
+) -> None:
+    model, index = tmp_path / "model", tmp_path / "index"
+    shutil.copytree(exported, model)
+    before = ModelConfig.load(model)
+    result = densephrases("eval", "words", small_squad, "--model", model, "--index", index, "--write", "--json")
+    values = json.loads(result.out)
+    assert values["chosen"] in values["rows"]
+    assert ModelConfig.load(model) == before.with_word_weight(values["chosen"]["weight"])
+    shown = densephrases("eval", "words", small_squad, "--model", model, "--index", index, "--questions", "3")
+    assert "3 questions" in shown.out or "2 questions" in shown.out
+    assert shown.out.count("chosen") == 1
+
+
 def test_statistics_are_stored_when_asked_for(
     densephrases: Command, exported: Path, small_squad: Path, tmp_path: Path
 ) -> None:

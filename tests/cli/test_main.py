@@ -69,7 +69,8 @@ def test_the_commands() -> None:
     found = commands(main.app)
     assert found["train"] == ["phrases", "queries", "questions", "reader"]
     assert found["generate"] == ["answers", "attach", "detach", "filter", "questions"]
-    assert found["eval"] == ["confidence", "filter", "length", "open", "reader", "reading", "slots", "statistics"]
+    judging = ["confidence", "filter", "length", "open", "reader", "reading", "slots", "statistics", "words"]
+    assert found["eval"] == judging
     assert found.keys() == {
         *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "serve", "mcp", "demo"),
         *("train", "generate", "eval", "export", "import-original"),

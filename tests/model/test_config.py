@@ -189,6 +189,8 @@ def test_settings_left_out_have_their_defaults(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("penalty", [-0.1, float("nan")])
-def test_length_penalty_must_not_reward_length(penalty: float) -> None:
+def test_weights_are_not_negative(penalty: float) -> None:
     with pytest.raises(ConfigError, match="length_penalty="):
         config(length_penalty=penalty)
+    with pytest.raises(ConfigError, match="word_weight="):
+        config(word_weight=penalty)

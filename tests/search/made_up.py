@@ -1,7 +1,8 @@
 """Collections in memory, made by chance, and the exhaustive search that they are compared with."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from densephrases.search.collection import Floats, Integers, Mask, Part, Rows
 from densephrases.text.documents import Document
 from densephrases.text.normal import normalize_answer
 from densephrases.text.sentences import sentences_around
+from densephrases.text.terms import TERMS, terms
 from densephrases.text.words import is_inside_word
 
 WORDS = ["The", "the", "a", "Ada", "ada.", "wrote", "Wrote!", "code.", "It", "ran?", "ß", "中文。", "1843", "(x)"]
@@ -47,6 +49,21 @@ class MemoryCandidates:
 
 
 @dataclass(frozen=True)
+class MemoryTerms:
+    """Sets that are looked through one by one."""
+
+    of_passages: Sequence[set[int]]
+
+    @property
+    def passages_V(self) -> Rows:  # noqa: N802
+        return np.bincount([term for each in self.of_passages for term in each], minlength=TERMS)
+
+    def contain(self, passages_N: Rows, terms_N: Integers) -> Mask:
+        pairs = zip(passages_N.tolist(), terms_N.tolist(), strict=True)
+        return np.array([term in self.of_passages[passage] for passage, term in pairs], dtype=bool)
+
+
+@dataclass(frozen=True)
 class MemorySegment:
     texts: Sequence[Document]
     passages: Sequence[str]
@@ -70,6 +87,11 @@ class MemorySegment:
     @property
     def passage_places(self) -> Rows:
         return 1000 * np.arange(len(self.passages))
+
+    @cached_property
+    def terms(self) -> MemoryTerms:
+        titles = [self.texts[document].title for document in self.passage_documents]
+        return MemoryTerms([terms(f"{title}\n{text}") for title, text in zip(titles, self.passages, strict=True)])
 
     def places(self, rows_N: Rows) -> Rows:
         passages_N = np.searchsorted(self.passage_rows, rows_N, side="right") - 1
@@ -190,6 +212,7 @@ class BruteForce:
     start_D: Floats
     end_D: Floats
     length_penalty: float
+    costs: Mapping[int, float] = field(default_factory=dict)  # of the question's terms, where they are lacking
 
     def ranked(self) -> list[BruteSpan]:
         return sorted(
@@ -204,7 +227,13 @@ class BruteForce:
                     segment.store.vectors_RD[start] @ self.start_D + segment.store.vectors_RD[end] @ self.end_D
                 )
                 length = self._stop(number, end) - int(segment.begins_R[start])
-                yield BruteSpan(score - self.length_penalty * length, number, start, end)
+                cost = self._word_cost(number, start) if self.costs else 0.0
+                yield BruteSpan(score - self.length_penalty * length - cost, number, start, end)
+
+    def _word_cost(self, number: int, row: int) -> float:
+        segment: Any = self.parts[number].segment
+        passage = self.passage(BruteSpan(0, number, row, row))
+        return sum(cost for term, cost in self.costs.items() if term not in segment.terms.of_passages[passage])
 
     def _stop(self, number: int, row: int) -> int:
         segment: Any = self.parts[number].segment

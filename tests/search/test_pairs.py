@@ -1,4 +1,4 @@
-"""The pair search against all spans of small collections; whole numbers keep every sum exact."""
+"""The pair search acostst all spans of small collections; whole numbers keep every sum exact."""
 
 from dataclasses import replace
 from typing import get_args
@@ -13,12 +13,16 @@ from densephrases.search.collection import Part
 from densephrases.search.pairs import PairSearch, Phrases
 from densephrases.search.passages import PassageTexts
 from densephrases.search.windows import Queries
+from densephrases.search.wording import QuestionWords
+from densephrases.text.terms import terms
 
-from .made_up import SIZE, BruteForce, BruteSpan, MemoryCandidates, MemoryIndex, SegmentMaker, indexes
+from .made_up import SIZE, WORDS, BruteForce, BruteSpan, MemoryCandidates, MemoryIndex, SegmentMaker, indexes
 
 PENALTIES = st.sampled_from([0.0, 0.25, 1.0])
 VECTORS = st.lists(st.integers(-3, 3), min_size=SIZE, max_size=SIZE)
 UNITS = st.sampled_from(get_args(Unit))
+KNOWN_TERMS = sorted(terms(" ".join([*WORDS, "title", "unheard of"])))
+COSTS = st.dictionaries(st.sampled_from(KNOWN_TERMS), st.integers(0, 20).map(float), max_size=4)
 BOUNDARIES = st.sampled_from(get_args(Boundaries))
 
 
@@ -26,7 +30,24 @@ BOUNDARIES = st.sampled_from(get_args(Boundaries))
 def queries(draw: st.DrawFn) -> Queries:
     count = draw(st.integers(1, 3))
     start, end = (draw(st.lists(VECTORS, min_size=count, max_size=count)) for _ in range(2))
-    return Queries(np.array(start, dtype=np.float32), np.array(end, dtype=np.float32))
+    words = draw(st.none() | st.lists(COSTS, min_size=count, max_size=count).map(question_words))
+    return Queries(np.array(start, dtype=np.float32), np.array(end, dtype=np.float32), words)
+
+
+def question_words(costs: list[dict[int, float]]) -> QuestionWords:
+    return QuestionWords(
+        np.cumsum([0, *map(len, costs)]),
+        np.array([term for each in costs for term in each], dtype=np.uint16),
+        np.array([cost for each in costs for cost in each.values()], dtype=np.float32),
+    )
+
+
+def brute_force(parts: list[Part], asked: Queries, question: int, length_penalty: float) -> BruteForce:
+    costs = {}
+    if asked.words is not None:
+        own = slice(*asked.words.edges_B[question : question + 2])
+        costs = dict(zip(asked.words.term_W[own].tolist(), asked.words.cost_W[own].tolist(), strict=True))
+    return BruteForce(parts, asked.start_BD[question], asked.end_BD[question], length_penalty, costs)
 
 
 def pair_search(
@@ -53,7 +74,7 @@ def test_like_brute_force(
     parts = index.parts()
     found = pair_search(parts, unit, k, boundaries, length_penalty=length_penalty)(asked)
     for question, phrases in enumerate(found):
-        brute = BruteForce(parts, asked.start_BD[question], asked.end_BD[question], length_penalty)
+        brute = brute_force(parts, asked, question, length_penalty)
         assert spans(phrases) == brute.distinct(unit, k, boundaries)
 
 
@@ -61,7 +82,7 @@ def test_like_brute_force(
 def test_exact_without_exact_candidates(index: MemoryIndex, asked: Queries, unit: Unit, k: int) -> None:
     parts = index.parts()
     for question, phrases in enumerate(pair_search(parts, unit, k)(asked)):
-        brute = BruteForce(parts, asked.start_BD[question], asked.end_BD[question], 0.0)
+        brute = brute_force(parts, asked, question, 0.0)
         assert spans(phrases) == brute.distinct(unit, k, "both")
 
 
@@ -72,7 +93,7 @@ def test_as_many_as_there_are_whatever_the_candidates_hide(
     parts = index.parts()
     found = pair_search(parts, unit, k, exact=False, length_penalty=length_penalty)(asked)
     for question, phrases in enumerate(found):
-        brute = BruteForce(parts, asked.start_BD[question], asked.end_BD[question], length_penalty)
+        brute = brute_force(parts, asked, question, length_penalty)
         assert len(phrases) >= len(brute.distinct(unit, k, "both"))
         everything = set(brute.ranked())
         kept = spans(phrases)

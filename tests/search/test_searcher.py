@@ -130,6 +130,29 @@ def test_batch_like_one_by_one(index: MemoryIndex, questions: list[str], unit: U
     assert ask(searcher, questions, 3, unit) == [ask(searcher, question, 3, unit) for question in questions]
 
 
+@given(indexes(), st.lists(QUESTIONS, max_size=3), st.sampled_from(get_args(Unit)), st.booleans())
+def test_words_count_as_the_model_says_or_the_request(
+    index: MemoryIndex, questions: list[str], unit: Unit, exact: bool
+) -> None:
+    plain, worded = (Searcher(index, QuestionEncoder(word_weight=weight)) for weight in (0.0, 2.0))
+    questions = [f"{question} ada title 1843" for question in questions]
+    assert ask(worded, questions, unit=unit, exact=exact) == ask(plain, questions, unit=unit, exact=exact, words=2)
+    assert ask(plain, questions, unit=unit) == ask(worded, questions, unit=unit, words=0)
+    assert ask(worded, questions, unit=unit) == [ask(worded, question, unit=unit) for question in questions]
+
+
+def test_words_of_a_question_lift_the_passages_that_have_them() -> None:
+    searcher = Searcher(small_index(), QuestionEncoder())
+    for word, expected in (("wrote", "ada"), ("fossil", "mary")):
+        (plain, *_), (best, *_) = (ask(searcher, f"a {word}", words=weight, exact=True) for weight in (0, 100))
+        assert best.document.id == expected
+        assert best.score <= plain.score
+    (lacking, *_) = ask(searcher, "a zebra", words=100, exact=True)
+    assert lacking.score < ask(searcher, "a zebra", words=0)[0].score - 100
+    (titled, *_) = ask(searcher, "title of mary", words=100, exact=True)
+    assert titled.document.id == "mary"
+
+
 @given(indexes(), QUESTIONS, st.integers(1, 12))
 def test_confidence_does_not_depend_on_k(index: MemoryIndex, question: str, k: int) -> None:
     searcher = Searcher(index, QuestionEncoder(), CALIBRATION)
@@ -214,6 +237,11 @@ def test_an_empty_index_has_no_answers() -> None:
         ({"min_confidence": 0.5}, "needs a model with a calibration"),
         ({"effort": -0.1}, "effort=-0.1"),
         ({"effort": "high"}, "effort='high'"),
+        ({"words": -1}, "words=-1 is no weight"),
+        ({"words": float("inf")}, "words=inf"),
+        ({"words": float("nan")}, "words=nan"),
+        ({"words": True}, "words=True"),
+        ({"words": "many"}, "words='many'"),
         ({"where": "lang=en"}, "where='lang=en'"),
         ({"documents": "ada"}, "documents='ada'"),
     ],

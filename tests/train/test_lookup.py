@@ -17,15 +17,16 @@ from tests.index.made_up import HashEncoder, long_text
 
 ASKED = [
     OpenQuestion(str(number), text, ("paris", "the river"))
-    for number, text in enumerate(["where is the river", "who was born in london", "what", "a year"])
+    for number, text in enumerate(["where is the river", "who was born in london", "what", "a year of title 3"])
 ]
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> PhraseIndex:
+@pytest.fixture(scope="module", params=[0.0, 0.5], ids=["without words", "with words"])
+def index(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> PhraseIndex:
     """Of two segments, with a deleted document."""
     texts = [Document(f"d{number}", long_text(number, 120), f"title {number}") for number in range(7)]
-    made = PhraseIndex.create(tmp_path_factory.mktemp("index"), texts[:5], model=HashEncoder(length_penalty=0.01))
+    encoder = HashEncoder(length_penalty=0.01, word_weight=request.param)
+    made = PhraseIndex.create(tmp_path_factory.mktemp("index"), texts[:5], model=encoder)
     made.add(texts[5:])
     made.delete(["d1"])
     return made
@@ -36,8 +37,13 @@ def queries(index: PhraseIndex) -> Queries:
     return Queries(vectors.start_BD, vectors.end_BD)
 
 
+def settings_of(index: PhraseIndex, target: Target = "phrase") -> LookupSettings:
+    weight = index.encoder.config.word_weight
+    return LookupSettings(target=target, length_penalty=0.01, word_weight=weight, max_words=4)
+
+
 def looked_up(index: PhraseIndex, k: int, target: Target = "phrase") -> tuple[Lookup, Found]:
-    lookup = Lookup(index.folder, LookupSettings(target=target, length_penalty=0.01, max_words=4))
+    lookup = Lookup(index.folder, settings_of(index, target))
     return lookup, lookup(queries(index), ASKED, k)
 
 
@@ -61,23 +67,26 @@ def test_finds_what_a_search_finds(index: PhraseIndex, k: int, target: Target) -
 
 
 def test_vectors_are_those_of_the_store(index: PhraseIndex) -> None:
-    """Their inner products with the question, less the penalty for length, are the scores."""
+    """Their inner products with the question, less the penalties for length and lacking words, are the scores."""
     lookup, found = looked_up(index, 40)
     start_QKD, end_QKD = lookup.vectors(found)
     asked = queries(index)
     scores_QK = np.einsum("qd,qkd->qk", asked.start_BD, start_QKD) + np.einsum("qd,qkd->qk", asked.end_BD, end_QKD)
     there_QK = found.part_QK >= 0
-    np.testing.assert_allclose((scores_QK - 0.01 * found.length_QK)[there_QK], found.score_QK[there_QK], atol=1e-4)
+    scores_QK -= found.cost_QK + 0.01 * found.length_QK
+    np.testing.assert_allclose(scores_QK[there_QK], found.score_QK[there_QK], atol=1e-4)
+    assert found.cost_QK.any() == (index.encoder.config.word_weight > 0)
+    assert not found.cost_QK[~there_QK].any()
     assert not start_QKD[~there_QK].any()
 
 
 def test_several_processes_find_the_same(index: PhraseIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("densephrases.train.lookup._LEAST_AT_ONCE", 1)
     _, expected = looked_up(index, 20)
-    with spread_lookup(index.folder, LookupSettings(length_penalty=0.01, max_words=4), 2) as look_up:
+    with spread_lookup(index.folder, settings_of(index), 2) as look_up:
         found = look_up(queries(index), ASKED, 20)
         assert len(look_up(queries(index).take(np.zeros(0, dtype=np.int64)), [], 20)) == 0
-    for name in ("part_QK", "start_QK", "end_QK", "length_QK", "right_QK"):
+    for name in ("part_QK", "start_QK", "end_QK", "length_QK", "cost_QK", "right_QK"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     np.testing.assert_allclose(found.score_QK, expected.score_QK, rtol=1e-5)
 

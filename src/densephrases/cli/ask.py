@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from densephrases.cli.lines import counted, read_lines
-from densephrases.cli.options import Effort, IndexArgument, IndexModel, Task, Truecase
+from densephrases.cli.options import Effort, IndexArgument, IndexModel, Task, Truecase, Words
 from densephrases.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Terms:
     documents: list[str] | None = None
     min_confidence: float = 0.0
     effort: float = 0.5
+    words: float | None = None
     truecase: bool = True
 
     @property
@@ -68,6 +69,7 @@ def ask(
     ] = None,
     min_confidence: Annotated[float, typer.Option(help="Only answers as probable as this, from 0 to 1.")] = 0.0,
     effort: Effort = 0.5,
+    words: Words = None,
     truecase: Truecase = True,
     model: IndexModel = None,
     task: Task = None,
@@ -85,7 +87,7 @@ def ask(
         raise DataError("Both a question and --file are given; give one of them.")
     questions = read_lines(file) if file is not None else None if question is None else [question]
     documents = None if documents_file is None else read_lines(documents_file)
-    terms = Terms(k, unit.value, _where(where), documents, min_confidence, effort, truecase)
+    terms = Terms(k, unit.value, _where(where), documents, min_confidence, effort, words, truecase)
     index = PhraseIndex.open(folder, model, task)
     show, terms = _show(terms, as_json, single=question is not None, batch=file is not None)
     if questions is not None:

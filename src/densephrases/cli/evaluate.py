@@ -4,7 +4,6 @@ import json
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,24 +11,23 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from densephrases.cli.evaluate_articles import confidence, words
 from densephrases.cli.evaluate_open import open_domain
 from densephrases.cli.evaluate_slots import slots
 from densephrases.cli.extras import quiet_transformers, require
-from densephrases.cli.options import AsJson
+from densephrases.cli.options import AsJson, Model, SquadData
 from densephrases.errors import DataError
 
 if TYPE_CHECKING:
-    from densephrases.evaluate.confidence import ConfidenceReport
     from densephrases.evaluate.filtering import FilterRow
     from densephrases.evaluate.reading import EncodedFile
-    from densephrases.index.build import Progress as BuildProgress
     from densephrases.model.encoder import Encoder
-    from densephrases.search.phrase_index import PhraseIndex
-    from densephrases.text.documents import Document
 
 app = typer.Typer(help="Evaluate models on annotated questions.", no_args_is_help=True, rich_markup_mode=None)
 app.command("open")(open_domain)
 app.command("slots")(slots)
+app.command("confidence")(confidence)
+app.command("words")(words)
 progress_console = Console(stderr=True)
 
 
@@ -43,15 +41,13 @@ class Precision(StrEnum):
     fp32 = "fp32"
 
 
-Data = Annotated[Path, typer.Argument(help="SQuAD JSON, plain or compressed.")]
-Model = Annotated[str, typer.Option(help="A bundled model's name or a model folder.")]
 RuntimeOption = Annotated[Runtime, typer.Option(help="onnx needs no torch; torch reads training checkpoints.")]
 PrecisionOption = Annotated[Precision | None, typer.Option(help="Of the ONNX graphs [default: int8 if there].")]
 
 
 @app.command()
 def reading(
-    data: Data,
+    data: SquadData,
     model: Model = "small",
     all_passages: Annotated[
         bool, typer.Option("--all-passages", help="Search every passage of the file for every question.")
@@ -96,7 +92,7 @@ def reading(
 
 @app.command("filter")
 def filter_(
-    data: Data,
+    data: SquadData,
     model: Model = "small",
     write: Annotated[bool, typer.Option("--write", help="Store the chosen threshold in the model folder.")] = False,
     runtime: RuntimeOption = Runtime.onnx,
@@ -120,7 +116,7 @@ def filter_(
 
 @app.command()
 def length(
-    data: Data,
+    data: SquadData,
     model: Model = "small",
     write: Annotated[bool, typer.Option("--write", help="Store the chosen penalty in the model folder.")] = False,
     runtime: RuntimeOption = Runtime.onnx,
@@ -148,7 +144,7 @@ def length(
 
 @app.command()
 def statistics(
-    data: Data,
+    data: SquadData,
     model: Model = "small",
     questions: Annotated[int, typer.Option(min=1, help="At most so many, from all over the file.")] = 10_000,
     passages: Annotated[int, typer.Option(min=1, help="At most so many, from all over the file.")] = 1_000,
@@ -178,83 +174,6 @@ def statistics(
     Console().print(table)
 
 
-@app.command()
-def confidence(
-    data: Data,
-    unanswerable: Annotated[
-        Path | None, typer.Option(help="SQuAD JSON with questions that nothing answers, about the same articles.")
-    ] = None,
-    absent: Annotated[
-        float, typer.Option(help="Share of the questions that are asked again without their article.")
-    ] = 0.25,
-    model: Model = "small",
-    index: Annotated[
-        Path | None, typer.Option(help="Folder in which the index of the file's articles is kept [default: none].")
-    ] = None,
-    write: Annotated[bool, typer.Option("--write", help="Store the fitted weights in the model folder.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Draw reliability and coverage to this PNG file.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """How far confidences can be believed: fits them to an index of the file's articles and judges them on others."""
-    if plot is not None:
-        require("plot", "matplotlib")
-    from densephrases.evaluate.confidence import articles_of, asked_without_article, judge, questions_about, report
-    from densephrases.evaluate.datasets import read_squad
-    from densephrases.model.bundled import load, resolve
-
-    passages = read_squad(data)
-    asked = questions_about(passages, None if unanswerable is None else read_squad(unanswerable))
-    asked += asked_without_article(asked, absent)
-    articles = list(articles_of(passages))
-    encoder = load(model)
-    with TemporaryDirectory() as temporary:
-        opened = _article_index(index or Path(temporary) / "index", articles, encoder)
-        with Progress(console=progress_console, transient=True) as progress:
-            bar = progress.add_task("asking", total=len(asked))
-            found = report(judge(opened, articles, asked, lambda count: progress.advance(bar, count)))
-    if write:
-        encoder.config.with_confidence(found.weights).save(resolve(model))
-    if plot is not None:
-        from densephrases.evaluate.charts import draw_confidence
-
-        draw_confidence(found, plot)
-    if as_json:
-        typer.echo(json.dumps(asdict(found)))
-    else:
-        _print_confidence(found)
-
-
-def _article_index(folder: Path, articles: list["Document"], encoder: "Encoder") -> "PhraseIndex":
-    from densephrases.index.manifest import MANIFEST_FILE
-    from densephrases.search.phrase_index import PhraseIndex
-
-    with Progress(console=progress_console, transient=True) as progress:
-        bar = progress.add_task("indexing", total=len(articles))
-
-        def show(so_far: "BuildProgress") -> None:
-            progress.update(bar, completed=so_far.documents + so_far.unchanged)
-
-        if (folder / MANIFEST_FILE).is_file():
-            opened = PhraseIndex.open(folder, encoder)
-            opened.add(articles, show)
-            return opened
-        return PhraseIndex.create(folder, articles, model=encoder, progress=show)
-
-
-def _print_confidence(found: "ConfidenceReport") -> None:
-    typer.echo(
-        f"{found.questions:,} questions, {found.unanswerable:,} of them without an answer: EM {found.exact_match:.2f}; "
-        f"calibration error {found.calibration_error:.2f}%, area under risk and coverage {found.risk_coverage_area:.3f}"
-    )
-    reliability = Table("confidence", "right", "questions", title="Reliability")
-    for each in found.bins:
-        reliability.add_row(f"{each.confidence:.3f}", f"{each.accuracy:.3f}", f"{each.count:,}")
-    coverage = Table("answered", "if confidence is at least", "right", title="Answering only when confident")
-    for point in found.coverage:
-        coverage.add_row(f"{point.coverage:.2f}", f"{point.confidence:.3f}", f"{point.accuracy:.3f}")
-    Console().print(reliability, coverage)
-
-
 def _print_filter_table(rows: list["FilterRow"], chosen: "FilterRow") -> None:
     table = Table("threshold", "tokens kept %", "EM", "F1", "")
     for row in rows:
@@ -266,7 +185,7 @@ def _print_filter_table(rows: list["FilterRow"], chosen: "FilterRow") -> None:
 
 @app.command()
 def reader(
-    data: Data,
+    data: SquadData,
     model: Annotated[Path, typer.Option(help="Folder of a trained reader.")],
     as_json: AsJson = False,
 ) -> None:

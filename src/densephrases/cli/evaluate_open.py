@@ -14,7 +14,7 @@ from rich.table import Table
 
 from densephrases.cli.ask import Unit
 from densephrases.cli.lines import counted, read_lines
-from densephrases.cli.options import AsJson, Effort, IndexArgument, IndexModel, KiltFile, Task, Truecase
+from densephrases.cli.options import AsJson, Effort, IndexArgument, IndexModel, KiltFile, Task, Truecase, Words
 
 if TYPE_CHECKING:
     from densephrases.evaluate.open_domain import Advance, OpenScores
@@ -49,6 +49,7 @@ def open_domain(
     k: Annotated[int, typer.Option("-k", help="How many results of each question are judged.")] = 100,
     unit: Annotated[Unit, typer.Option(help="What counts as one result.")] = Unit.phrase,
     effort: Effort = 0.5,
+    words: Words = None,
     truecase: Truecase = True,
     task: Task = None,
     model: IndexModel = None,
@@ -68,7 +69,7 @@ def open_domain(
     require_measures()
     file = read_questions(data, None if form is None else form.value, regex)
     allowed = None if candidates is None else frozenset(map(normalize_answer, read_lines(candidates)))
-    options = OpenOptions(k=k, unit=unit.value, truecase=truecase, effort=effort, candidates=allowed)
+    options = OpenOptions(k=k, unit=unit.value, truecase=truecase, effort=effort, words=words, candidates=allowed)
     index = PhraseIndex.open(folder, model, task)
     judged = []
     with (
@@ -86,6 +87,7 @@ def open_domain(
         "unit": options.unit,
         "k": options.k,
         "task": task,
+        "words": index.encoder.config.word_weight if words is None else words,
         "documents_in_index": len(index),
         "truecase": _truecasing(index, truecase),
         "notes": file.notes,

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from densephrases.cli.evaluate_open import progress_console
 from densephrases.cli.lines import counted
-from densephrases.cli.options import AsJson, Effort, IndexArgument, IndexModel, KiltFile, PreferTitles, Task
+from densephrases.cli.options import AsJson, Effort, IndexArgument, IndexModel, KiltFile, PreferTitles, Task, Words
 from densephrases.errors import DataError
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def slots(
     ] = By.by_id,
     prefer_titles: PreferTitles = False,
     effort: Effort = 0.5,
+    words: Words = None,
     model: IndexModel = None,
     kilt: KiltFile = None,
     as_json: AsJson = False,
@@ -72,6 +73,7 @@ def slots(
                 index,
                 records,
                 effort=effort,
+                words=words,
                 prefer_titles=prefer_titles,
                 advance=lambda count: progress.advance(bar, count),
             )

@@ -257,6 +257,8 @@ def _terms(request: Request) -> dict[str, Any]:
         "exact": request.exact,
         "truecase": request.truecase,
     }
+    if request.words is not None:
+        terms["words"] = request.words
     if request.where is not None:
         terms["where"] = {key: _listed(value) for key, value in request.where.items()}
     if request.documents is not None:

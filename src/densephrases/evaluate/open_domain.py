@@ -29,6 +29,7 @@ class OpenOptions:
         unit: What counts as a different result; what is judged is always the best phrase in it.
         truecase: Whether questions without capitals get them, if the model knows them.
         effort: Of the search.
+        words: How much the words of questions count; None takes what the model says.
         candidates: Normal forms of what may be an answer; other phrases are passed over. None allows any.
     """
 
@@ -36,10 +37,13 @@ class OpenOptions:
     unit: Unit = "phrase"
     truecase: bool = True
     effort: float = DEFAULT_EFFORT
+    words: float | None = None
     candidates: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
-        Request(k=self.k, unit=self.unit, effort=self.effort)  # refuses what cannot be asked before the text is read
+        Request(
+            k=self.k, unit=self.unit, effort=self.effort, words=self.words
+        )  # refuses what cannot be asked before the text is read
 
     @property
     def cutoffs(self) -> list[int]:
@@ -132,6 +136,7 @@ def ask_collection(
             k=options.k,
             unit=options.unit,
             effort=options.effort,
+            words=options.words,
             truecase=options.truecase,
         )
         squeezed: dict[str, str] = {}

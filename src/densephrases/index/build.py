@@ -13,6 +13,7 @@ from typing import Self
 
 from densephrases.index.identity import PreparedDocument
 from densephrases.index.rows import Rows
+from densephrases.index.terms import PassageTerms
 from densephrases.model.encoder import Encoder
 from densephrases.model.tokens import TokenizedPassage
 from densephrases.text.passages import Passage, split_passages
@@ -83,11 +84,13 @@ class Chunk:
 class EncodedChunk:
     chunk: Chunk
     rows: Rows  # of all its passages in turn
+    terms: PassageTerms
 
     @classmethod
     def of(cls, chunk: Chunk, tokenized: list[TokenizedPassage], encoder: Encoder, threshold: float | None) -> Self:
         encoded = encoder.encode_tokenized(tokenized)
-        return cls(chunk, Rows.of_vectors(encoded, threshold, encoder.config.vector_size))
+        rows = Rows.of_vectors(encoded, threshold, encoder.config.vector_size)
+        return cls(chunk, rows, PassageTerms.of(chunk.texts()))
 
 
 def chunks(documents: Iterable[PreparedDocument], characters: int) -> Iterator[Chunk]:

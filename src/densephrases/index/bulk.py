@@ -14,7 +14,8 @@ from densephrases.index.build import CHARACTERS_PER_TOKEN, Chunk, EncodedChunk, 
 from densephrases.index.identity import PreparedDocument
 from densephrases.index.rows import Rows
 from densephrases.index.stages import Stages
-from densephrases.index.tokenizing import CutDocuments, TokenizerPool, results
+from densephrases.index.terms import PassageTerms
+from densephrases.index.tokenizing import CutDocuments, TokenizedPassages, TokenizerPool, results
 from densephrases.model.bulk import BulkEncoder
 from densephrases.model.packing import PackedPassages, Packing
 from densephrases.text.sentences import TextSpan
@@ -29,18 +30,20 @@ class _Tokenizing(NamedTuple):
 
     chunk: Chunk
     cut: list[Future[CutDocuments]]
-    tokenized: list[Future[PackedPassages]]
+    tokenized: list[Future[TokenizedPassages]]
 
 
 class _Packed(NamedTuple):
     chunk: Chunk
     passages: PackedPassages
+    terms: PassageTerms
     packing: Packing
 
 
 class _Started(NamedTuple):
     chunk: Chunk
     passages: PackedPassages
+    terms: PassageTerms
     computing: Any
 
 
@@ -70,15 +73,16 @@ class _Work:
     def pack(self, given: _Tokenizing) -> _Packed:
         cut = results(given.cut)
         _add_passages(given.chunk, cut)
-        passages = PackedPassages.join([*(part.packed for part in cut), *results(given.tokenized)])
-        return _Packed(given.chunk, passages, Packing.of(passages, self.encoder.tokens_per_batch))
+        passages, terms = TokenizedPassages.join([*(part.tokenized for part in cut), *results(given.tokenized)])
+        return _Packed(given.chunk, passages, terms, Packing.of(passages, self.encoder.tokens_per_batch))
 
     def start(self, given: _Packed) -> _Started:
         computing = self.encoder.start(given.passages, given.packing, self.threshold)
-        return _Started(given.chunk, given.passages, computing)
+        return _Started(given.chunk, given.passages, given.terms, computing)
 
     def finish(self, given: _Started) -> EncodedChunk:
-        return EncodedChunk(given.chunk, Rows.of_packed(given.passages, self.encoder.finish(given.computing)))
+        rows = Rows.of_packed(given.passages, self.encoder.finish(given.computing))
+        return EncodedChunk(given.chunk, rows, given.terms)
 
 
 def encode_in_bulk(

@@ -110,7 +110,7 @@ class PartBuilder:
             self._writer.coder = self._coder(encoded)
         writer = self._writer
         self._at_document_end = False
-        writer.add(encoded.chunk.pieces, encoded.rows)
+        writer.add(encoded.chunk.pieces, encoded.rows, encoded.terms)
         self._written += [piece.prepared.document.id for piece in encoded.chunk.pieces if piece.closes]
         self._at_document_end = encoded.chunk.closes
         self._count(encoded)

@@ -16,6 +16,7 @@ from densephrases.index.identity import id_hash
 from densephrases.index.manifest import SegmentEntry
 from densephrases.index.places import PLACE_ARRAYS, Places
 from densephrases.index.settings import IndexSettings
+from densephrases.index.terms import COUNTS_FILE, TERM_ARRAYS, SegmentTerms
 from densephrases.index.vectors import CODERS, VectorStore, map_array
 from densephrases.text.documents import Document
 
@@ -40,6 +41,7 @@ ARRAYS = {
     "passage_lengths": "<u4",  # bytes
     "passage_rows": "<i8",  # first row, one more than passages
     "passage_tokens": "<u2",  # kept or not
+    **TERM_ARRAYS,
     # blocks of text
     "text_blocks": "<i8",  # bytes in text.bin, one more than blocks
     # rows, the kept tokens
@@ -127,6 +129,10 @@ class Segment:
     @cached_property
     def candidates(self) -> Candidates:
         return open_candidates(self.folder / CANDIDATES_FILE, self.entry.candidates, self.store)
+
+    @cached_property
+    def terms(self) -> SegmentTerms:
+        return SegmentTerms.open(self.array, self.blob(COUNTS_FILE))
 
     @property
     def document_rows(self) -> NDArray[np.int64]:

@@ -15,11 +15,13 @@ from densephrases.index.segment import (
     Segment,
     array_file,
 )
+from densephrases.index.terms import COUNTS_FILE, TERM_ARRAYS
 
 _PURPOSES = {
     "vectors": (VECTORS_FILE, CALIBRATION_FILE),
     "candidates": (CANDIDATES_FILE,),
     "tokens": tuple(map(array_file, PLACE_ARRAYS)),
+    "words": (*map(array_file, TERM_ARRAYS), COUNTS_FILE),
     "text": (TEXT_FILE, array_file("text_blocks")),
 }
 _WHOLE_PASSAGES = "passage_"  # what the names of their arrays begin with
@@ -32,9 +34,9 @@ class Storage:
     Attributes:
         tokens: Of all passages, whether the filter kept them or not.
         rows: The kept ones.
-        parts: `vectors` for scores, `candidates` for the search, `tokens` says where kept tokens stand, `passages` and
-            `documents` where these do, with titles, ids and metadata; then the `text` itself and the marks of what is
-            `deleted`.
+        parts: `vectors` for scores, `candidates` for the search, `tokens` says where kept tokens stand, `words` which
+            passages have a word, `passages` and `documents` where these stand, with titles, ids and metadata; then the
+            `text` itself and the marks of what is `deleted`.
     """
 
     tokens: int

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.errors import PhraseIndexError
+from densephrases.index.terms import PassageTerms
 from densephrases.model.config import ModelConfig
 from densephrases.model.packing import PackedPassages
 from densephrases.model.tokens import TOKENIZER_FILE, Tokens
@@ -32,12 +33,23 @@ _worker: list[Tokens] = []  # of a process that tokenises: what it was started w
 # Shape suffixes: D documents, P passages.
 
 
+class TokenizedPassages(NamedTuple):
+    packed: PackedPassages
+    terms: PassageTerms
+
+    @classmethod
+    def join(cls, several: Sequence["TokenizedPassages"]) -> "TokenizedPassages":
+        return cls(
+            PackedPassages.join([each.packed for each in several]), PassageTerms.join([each.terms for each in several])
+        )
+
+
 class CutDocuments(NamedTuple):
     """The passages of some documents: how many each has, where they stand in its text, and their tokens."""
 
     passages_D: NDArray[np.int64]
     spans_P2: NDArray[np.int64]
-    packed: PackedPassages
+    tokenized: TokenizedPassages
 
 
 class TokenizerPool:
@@ -66,9 +78,9 @@ class TokenizerPool:
             characters += len(document.text)
         return [self._submit(_cut, task) for task in tasks]
 
-    def tokenize(self, passages: Sequence[Passage]) -> list[Future[PackedPassages]]:
+    def tokenize(self, passages: Sequence[Passage]) -> list[Future[TokenizedPassages]]:
         tasks = [passages[at : at + TASK_PASSAGES] for at in range(0, len(passages), TASK_PASSAGES)] or [[]]
-        return [self._submit(_pack, task) for task in tasks]
+        return [self._submit(_tokenize, task) for task in tasks]
 
     def _submit(self, work: Callable[[Tokens, Sequence[Passage]], Result], task: Sequence[Passage]) -> Future[Result]:
         if self._processes is not None:
@@ -164,8 +176,8 @@ def _in_worker(work: Callable[[Tokens, Any], Result], task: Sequence[Passage]) -
     return work(_worker[0], task)
 
 
-def _pack(tokens: Tokens, passages: Sequence[Passage]) -> PackedPassages:
-    return PackedPassages.of(tokens.passages(passages))
+def _tokenize(tokens: Tokens, passages: Sequence[Passage]) -> TokenizedPassages:
+    return TokenizedPassages(PackedPassages.of(tokens.passages(passages)), PassageTerms.of(passages))
 
 
 def _cut(tokens: Tokens, documents: Sequence[Passage]) -> CutDocuments:
@@ -179,5 +191,5 @@ def _cut(tokens: Tokens, documents: Sequence[Passage]) -> CutDocuments:
     return CutDocuments(
         np.array([len(own) for own in spans], dtype=np.int64),
         np.array([(span.start, span.end) for own in spans for span in own], dtype=np.int64).reshape(-1, 2),
-        _pack(tokens, passages),
+        _tokenize(tokens, passages),
     )

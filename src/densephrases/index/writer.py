@@ -26,13 +26,16 @@ from densephrases.index.segment import (
     array_file,
 )
 from densephrases.index.stages import Stages
+from densephrases.index.terms import COUNTS_FILE, PassageTerms, TermWriter
 from densephrases.index.vectors import encoded_blocks, release_pages
 
+_FILES = (TEXT_FILE, RECORDS_FILE, VECTORS_FILE, CALIBRATION_FILE, COUNTS_FILE)
 _EDGES = ("text_edges", "text_blocks", "record_edges", "document_passages", "passage_rows")
 _PASSAGES = ("passage_documents", "passage_offsets", "passage_bytes", "passage_lengths")
 _IDS = ("id_hashes", "id_documents")  # sorted, so written at the end
 _COPIED_BYTES = 1 << 24
 _COPIED_ROWS = 1 << 20
+_COPIED_PASSAGES = 1 << 16
 
 
 class SegmentWriter:
@@ -42,10 +45,11 @@ class SegmentWriter:
         folder.mkdir(parents=True)
         self.folder = folder
         self.coder = coder
-        names = [*(array_file(name) for name in ARRAYS), TEXT_FILE, RECORDS_FILE, VECTORS_FILE, CALIBRATION_FILE]
+        names = [*(array_file(name) for name in ARRAYS), *_FILES]
         self._files = {name: HashedFile(folder / name) for name in names}
         self._text = BlockWriter(self._files[TEXT_FILE], partial(self._append, "text_blocks"))
         self._places = PlaceWriter(self._append)
+        self._terms = TermWriter(self._append)
         self._records = self._files[RECORDS_FILE]
         self._hashes: list[NDArray[np.uint64]] = []  # of ids, in document order
         self.documents = self.passages = self.rows = 0
@@ -56,14 +60,15 @@ class SegmentWriter:
         for name in _EDGES:
             self._append(name, [0])
 
-    def add(self, pieces: Sequence[Piece], rows: Rows) -> None:
-        """The next documents, or pieces of long ones, with the rows of all their passages in turn."""
+    def add(self, pieces: Sequence[Piece], rows: Rows, terms: PassageTerms) -> None:
+        """The next documents, or pieces of long ones, with the rows and terms of all their passages in turn."""
         first_byte = self._text.size
         self._open_documents([piece.prepared for piece in pieces if piece.opens])
         first_bytes_P = self._add_passages(pieces, first_byte)
         self._places.add(np.repeat(first_bytes_P, rows.rows_P) + rows.begins_R, rows.lengths_R, rows.reach_R)
         self._append("passage_rows", self.rows + np.cumsum(rows.rows_P))
         self._append("passage_tokens", rows.tokens_P)
+        self._terms.add(terms)
         self._wait()
         self._handed_over += 1
         self._vectors.put(rows)
@@ -127,6 +132,7 @@ class SegmentWriter:
         self._append("passage_bytes", segment.passage_places[passages] + text_shift)
         self._copy_edges(segment, "passage_rows", passages, self.rows - rows.start)
         self._copy_places(segment, rows, text_shift)
+        self._copy_terms(segment, passages)
         self._copy_bytes(VECTORS_FILE, segment.store.records_N[rows])
         self._hashes.append(_hashes_in_order(segment)[first:last])
         self.documents += last - first
@@ -143,6 +149,7 @@ class SegmentWriter:
         self._append("id_hashes", hashes[order])
         self._append("id_documents", order)
         self._files[CALIBRATION_FILE].write(self.coder.to_bytes())
+        self._files[COUNTS_FILE].write(self._terms.finish())
         files: dict[str, FileEntry] = {name: file.finish() for name, file in self._files.items()}
         sync_folder(self.folder)
         return SegmentEntry(name, self.documents, self.passages, self.rows, files, part=part)
@@ -173,6 +180,10 @@ class SegmentWriter:
         for first in range(rows.start, rows.stop, _COPIED_ROWS):
             rows_N = np.arange(first, min(first + _COPIED_ROWS, rows.stop))
             self._places.add(segment.places(rows_N) + shift, segment.lengths(rows_N), segment.reach(rows_N))
+
+    def _copy_terms(self, segment: Segment, passages: slice) -> None:
+        for first in range(passages.start, passages.stop, _COPIED_PASSAGES):
+            self._terms.add(segment.terms.of_passages(first, min(first + _COPIED_PASSAGES, passages.stop)))
 
     def _copy_edges(self, segment: Segment, name: str, items: slice, shift: int) -> None:
         """The edges behind the items; the one before them is the last that was written."""

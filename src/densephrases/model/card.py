@@ -49,6 +49,7 @@ _SHOWN = (
     "max_words",
     "filter_threshold",
     "length_penalty",
+    "word_weight",
 )
 
 

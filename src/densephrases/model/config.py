@@ -41,6 +41,8 @@ class ModelConfig:
         filter_threshold: A token is worth storing if its start or its end filter logit exceeds this.
         length_penalty: Taken off a phrase's score for each of its characters: two boundaries that are scored apart
             do not see how far apart they are.
+        word_weight: How much the words count that a question shares with a passage: times this the worth of those that
+            the passage lacks is taken off the scores of its phrases.
         fingerprint: Names the passage side, which made the vectors of an index: models that share it can ask the same
             indexes. Set on export.
         confidence: Weights that turn the scores of a result list into probabilities; None if they were never fitted.
@@ -60,6 +62,7 @@ class ModelConfig:
     max_words: int = 20
     filter_threshold: float | None = None
     length_penalty: float = 0.0
+    word_weight: float = 0.0
     fingerprint: str = ""
     confidence: dict[str, float] | None = None
     kind: Kind = "phrases"
@@ -80,8 +83,9 @@ class ModelConfig:
             raise ConfigError(f"dim={self.dim} is not a positive number of dimensions.")
 
     def _check_limits(self) -> None:
-        if not self.length_penalty >= 0:
-            raise ConfigError(f"length_penalty={self.length_penalty} is not a number of at least 0.")
+        for name in ("length_penalty", "word_weight"):
+            if not getattr(self, name) >= 0:
+                raise ConfigError(f"{name}={getattr(self, name)} is not a number of at least 0.")
         for name, least in _LEAST.items():
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:
@@ -142,6 +146,9 @@ class ModelConfig:
 
     def with_length_penalty(self, penalty: float) -> Self:
         return replace(self, length_penalty=penalty)
+
+    def with_word_weight(self, weight: float) -> Self:
+        return replace(self, word_weight=weight)
 
     def with_fingerprint(self, fingerprint: str) -> Self:
         return replace(self, fingerprint=fingerprint)

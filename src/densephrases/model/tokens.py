@@ -28,6 +28,11 @@ _CASES = ("Aa", "Bb", "Ee", "Ss")
 Ids = NDArray[np.int64]
 
 
+def parted_question(text: str) -> list[str]:
+    """What stands before, between and after "[SEP]" between spaces."""
+    return _SEPARATOR.split(text)
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """One input of the passage encoder: special tokens, title, and the passage tokens `start:stop`.
@@ -124,7 +129,7 @@ class Tokens:
 
         "[SEP]" between spaces becomes what the model sets between two texts, whatever it calls that.
         """
-        parted = [_SEPARATOR.split(re.sub(r"[\s?]+$", "", text)) for text in texts]
+        parted = [parted_question(re.sub(r"[\s?]+$", "", text)) for text in texts]
         encodings = iter(self.tokenizer.encode_batch([part.rstrip() for parts in parted for part in parts]))
         joined = [self._joined([next(encodings).ids for _ in parts]) for parts in parted]
         return [self._question(ids, text) for ids, text in zip(joined, texts, strict=True)]

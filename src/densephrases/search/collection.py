@@ -39,6 +39,15 @@ class DocumentRecord(Protocol):
     def metadata(self) -> Mapping[str, Any]: ...
 
 
+class Terms(Protocol):
+    @property
+    def passages_V(self) -> Rows:  # noqa: N802
+        """How many passages have each term."""
+
+    def contain(self, passages_N: Rows, terms_N: NDArray[np.uint16]) -> Mask:
+        """Whether each passage has each term."""
+
+
 class Segment(Protocol):
     """Rows are the kept tokens of its passages in document order."""
 
@@ -72,6 +81,10 @@ class Segment(Protocol):
     @property
     def passage_offsets(self) -> Integers:
         """The first character of each passage, counted in its document."""
+
+    @property
+    def terms(self) -> Terms:
+        """The words of passages and titles."""
 
     @property
     def store(self) -> Store: ...
@@ -116,3 +129,11 @@ class Part:
         if self.allowed_R is None:
             return np.arange(self.segment.rows)
         return np.flatnonzero(self.allowed_R)
+
+
+def exact_candidates(parts: Sequence[Part]) -> bool:
+    return all(part.segment.candidates.exact for part in parts)
+
+
+def passages_of(segment: Segment, rows_N: Rows) -> Rows:
+    return np.asarray(np.searchsorted(segment.passage_rows, rows_N, side="right") - 1)

@@ -4,6 +4,10 @@ The ranked list of a question holds all phrases of all parts by score; equals by
 phrase that neither begins at one of the m best starts nor ends at one of the m best ends scores at most as much as
 the weakest of those starts and the weakest of those ends together. What scores more is therefore the exact head of
 the list, as long as the m best are exact and length only lowers scores.
+
+Where words count, what a passage lacks of them is taken off the scores of all its phrases, which may be far more than
+best and weakest differ by. Then a passage is looked through as a whole if that sum, less what it lacks, reaches the
+last of the results.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +19,7 @@ import numpy as np
 from densephrases.search.collection import Floats, Part, Rows
 from densephrases.search.nominees import Nominees
 from densephrases.search.timings import Timings
-from densephrases.search.windows import Queries, Window, scored_window
+from densephrases.search.windows import Hits, Queries, Window, scored_window
 
 # The first number m of candidate starts and ends. The window scan reads some 20 rows for each, and several of the
 # best phrases usually lie around one candidate: more cost time, fewer a second round.
@@ -85,9 +89,9 @@ class PairSearch:
         while len(pending):
             nominees = self._nominees(queries.take(pending), depth, effort)
             exhausted = depth >= self._rows
-            heads = self._heads(queries.take(pending), nominees, exhausted)
-            for question, head in zip(pending.tolist(), heads, strict=True):
-                results[question] = self.choose(head)
+            chosen = self._chosen(queries.take(pending), nominees, exhausted)
+            for question, result in zip(pending.tolist(), chosen, strict=True):
+                results[question] = result
             missing = np.array([not exhausted and len(results[question]) < self.wanted for question in pending])
             effort = 1.0 if (missing & nominees.short_B).any() else effort
             pending, depth = pending[missing], 2 * depth
@@ -103,22 +107,50 @@ class PairSearch:
                 return Nominees.everything(self.parts, len(queries))
             return Nominees.best(self.parts, queries, depth, effort)
 
-    def _heads(self, queries: Queries, nominees: Nominees, exhausted: bool) -> list[Phrases]:
-        """What may be trusted of the phrases around the nominees."""
-        with self.timings.measured("window"):
-            windows = [
-                scored_window(part, queries, starts, ends, self.length_penalty)
-                for part, (starts, ends) in zip(self.parts, nominees.hits, strict=True)
-            ]
-        bounds_B = np.full(len(queries), -np.inf)
-        if self.exact and not exhausted:
-            bounds_B = _weakest([w.weakest_start_B for w in windows]) + _weakest([w.weakest_end_B for w in windows])
+    def _chosen(self, queries: Queries, nominees: Nominees, exhausted: bool) -> list[Phrases]:
+        """The results among what may be trusted of the phrases around the nominees."""
+        windows = self._windows(queries, nominees.hits)
         found = by_question(windows, len(queries))
-        return [phrases.above(bound) for phrases, bound in zip(found, bounds_B.tolist(), strict=True)]
+        if exhausted or not self.exact:
+            return [self.choose(phrases) for phrases in found]
+        bounds_B = _weakest([w.weakest_start_B for w in windows]) + _weakest([w.weakest_end_B for w in windows])
+        if queries.words is None:
+            pairs = zip(found, bounds_B.tolist(), strict=True)
+            return [self.choose(phrases.above(bound)) for phrases, bound in pairs]
+        chosen = [self.choose(phrases) for phrases in found]
+        for question, bound in enumerate(bounds_B.tolist()):
+            if len(chosen[question]) == self.wanted:
+                last = float(chosen[question].score_N[-1])
+                chosen[question] = self._with_rivals(queries, question, nominees, bound, last)
+        return chosen
+
+    def _with_rivals(self, queries: Queries, question: int, nominees: Nominees, bound: float, last: float) -> Phrases:
+        """The results of a question from its nominees and all passages that may have a phrase as good as the `last`."""
+        alone = queries.take(np.array([question]))
+        hits = [
+            (starts.of_question(question, _rival_rows(part, alone, bound, last)), ends.of_question(question, _NO_ROWS))
+            for part, (starts, ends) in zip(self.parts, nominees.hits, strict=True)
+        ]
+        return self.choose(*by_question(self._windows(alone, hits), 1))
+
+    def _windows(self, queries: Queries, hits: Sequence[tuple[Hits, Hits]]) -> list[Window]:
+        with self.timings.measured("window"):
+            return [
+                scored_window(part, queries, starts, ends, self.length_penalty)
+                for part, (starts, ends) in zip(self.parts, hits, strict=True)
+            ]
 
 
 def _weakest(scores: Sequence[Floats]) -> Floats:
     return np.asarray(np.minimum.reduce(scores))
+
+
+def _rival_rows(part: Part, alone: Queries, bound: float, last: float) -> Rows:
+    """The rows of all passages that lack so little of the only question that from `bound` they still reach `last`."""
+    assert alone.words is not None
+    rival_P = np.float32(bound) - alone.words.costs_of_all(part.segment, 0) >= last  # rounded as scores are
+    rival_R = np.repeat(rival_P, np.diff(part.segment.passage_rows))
+    return np.flatnonzero(rival_R if part.allowed_R is None else rival_R & part.allowed_R)
 
 
 def by_question(windows: Sequence[Window], questions: int) -> list[Phrases]:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from densephrases.search.collection import DocumentRecord, Part, Rows, Segment
+from densephrases.search.collection import DocumentRecord, Part, Rows, Segment, passages_of
 from densephrases.search.pairs import Phrases
 from densephrases.text.sentences import sentence_spans
 
@@ -100,7 +100,7 @@ class PassageTexts:
 
 
 def _passages(segment: Segment, phrases: Phrases) -> Rows:
-    return np.asarray(np.searchsorted(segment.passage_rows, phrases.start_N, side="right") - 1)
+    return passages_of(segment, phrases.start_N)
 
 
 def _documents(segment: Segment, phrases: Phrases) -> Rows:

@@ -35,6 +35,7 @@ class SearchOptions(TypedDict, total=False):
     min_confidence: float
     effort: float
     exact: bool | None
+    words: float | None
     truecase: bool
 
 

@@ -1,5 +1,6 @@
 """Questions to answers: the library's search call."""
 
+import math
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,13 +11,14 @@ from densephrases.errors import ConfigError, DataError
 from densephrases.index.candidates import DEFAULT_EFFORT
 from densephrases.model.encoder import Encoder
 from densephrases.search.answers import BOUNDARIES, Answer, Boundaries, Distinct, Unit, answers_of
-from densephrases.search.collection import Index, Part
+from densephrases.search.collection import Index, Part, exact_candidates
 from densephrases.search.confidence import RIVALS, Calibration
 from densephrases.search.filters import Filter, Where
 from densephrases.search.pairs import PairSearch, Phrases
 from densephrases.search.passages import PassageTexts, sampled_texts
 from densephrases.search.timings import Timings
 from densephrases.search.windows import Queries
+from densephrases.search.wording import QuestionWords, WordValues
 from densephrases.text.truecase import Truecaser
 
 QUESTIONS_AT_ONCE = 64  # a few thousand phrases are looked at for each, so that a batch takes some 50 MB
@@ -36,6 +38,7 @@ class Request:
         min_confidence: Answers with less confidence are left out.
         effort: From 0, fast, to 1, thorough; without effect where the candidate index is exact.
         exact: Whether the answers must be the best of the whole collection. None: if that needs no scan of it.
+        words: How much the words count that a question shares with a passage; None takes what the model says.
         truecase: Whether questions without any capital get them; without effect unless the model knows capitals.
     """
 
@@ -46,6 +49,7 @@ class Request:
     min_confidence: float = 0.0
     effort: float = DEFAULT_EFFORT
     exact: bool | None = None
+    words: float | None = None
     truecase: bool = True
 
     def __post_init__(self) -> None:
@@ -57,6 +61,14 @@ class Request:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
                 raise ConfigError(f"{name}={value!r} is out of range; expected a number from 0 to 1.")
+        refuse_weight(self.words)
+
+
+def refuse_weight(words: float | None) -> None:
+    if words is None:
+        return
+    if isinstance(words, bool) or not isinstance(words, int | float) or not 0 <= words < math.inf:
+        raise ConfigError(f"words={words!r} is no weight; expected a number of at least 0.")
 
 
 class Searcher:
@@ -126,18 +138,29 @@ class Searcher:
     ) -> list[list[Answer]]:
         with timings.measured("encode"):
             vectors = self._encoder.encode_questions(self.truecased(questions) if request.truecase else questions)
+        words = self._words(questions, request)
         texts = PassageTexts(parts)
         wanted = self._wanted(parts, request)
         search = PairSearch(
             parts,
             wanted,
             Distinct(texts, request.unit, wanted, self._boundaries),
-            exact=all(p.segment.candidates.exact for p in parts) if request.exact is None else request.exact,
+            exact=exact_candidates(parts) if request.exact is None else request.exact,
             effort=request.effort,
             length_penalty=self._encoder.config.length_penalty,
             timings=timings,
         )
-        return [self._answers(found, texts, request) for found in search(Queries(vectors.start_BD, vectors.end_BD))]
+        queries = Queries(vectors.start_BD, vectors.end_BD, words)
+        return [self._answers(found, texts, request) for found in search(queries)]
+
+    def _words(self, questions: Sequence[str], request: Request) -> QuestionWords | None:
+        """As they were typed: capitals make no difference."""
+        weight = self._encoder.config.word_weight if request.words is None else request.words
+        return QuestionWords.of(questions, self._word_values, weight) if weight else None
+
+    @cached_property
+    def _word_values(self) -> WordValues:
+        return WordValues.of([segment for segment, _ in self._segments])
 
     def _wanted(self, parts: Sequence[Part], request: Request) -> int:
         """Confidence compares an answer with its rivals, shown or not; more than there is need not be sought."""

@@ -5,7 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from densephrases.search.collection import Floats, Mask, Part, Rows, Segment
+from densephrases.search.collection import Floats, Mask, Part, Rows, Segment, passages_of
+from densephrases.search.ranges import ranges
+from densephrases.search.wording import QuestionWords
 
 # Shape suffixes, all but B and D over all questions: B questions, D vector size, H candidate rows, N phrases,
 # K different rows of the phrases of a question.
@@ -13,16 +15,18 @@ from densephrases.search.collection import Floats, Mask, Part, Rows, Segment
 
 @dataclass(frozen=True, slots=True)
 class Queries:
-    """The two vectors of each question."""
+    """The two vectors of each question, and its words if they count."""
 
     start_BD: Floats
     end_BD: Floats
+    words: QuestionWords | None = None
 
     def __len__(self) -> int:
         return len(self.start_BD)
 
     def take(self, questions: Rows) -> "Queries":
-        return Queries(self.start_BD[questions], self.end_BD[questions])
+        words = None if self.words is None else self.words.take(questions)
+        return Queries(self.start_BD[questions], self.end_BD[questions], words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,11 @@ class Hits:
     @classmethod
     def none(cls) -> "Hits":
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+    def of_question(self, question: int, further_rows: Rows) -> "Hits":
+        """Those of one question, which is then the only one, and further rows."""
+        row_H = np.union1d(self.row_H[self.question_H == question], further_rows)
+        return Hits(np.zeros_like(row_H), row_H)
 
     @classmethod
     def everything(cls, questions: int, rows_N: Rows) -> "Hits":
@@ -71,39 +80,46 @@ def scored_window(part: Part, queries: Queries, starts: Hits, ends: Hits, length
     question_K, row_K = np.divmod(distinct, max(segment.rows, 1))
     begin_K = segment.places(row_K)
     stop_K = begin_K + segment.lengths(row_K)
+    score_N = (
+        scores_2K[0, start_at]
+        + scores_2K[1, end_at]
+        - np.float32(length_penalty) * (stop_K[end_at] - begin_K[start_at]).astype(np.float32)
+    )
+    if queries.words is not None:
+        score_N -= _word_costs(segment, queries.words, question_K, row_K)[start_at]
     return Window(
         question_K[start_at],
         row_K[start_at],
         row_K[end_at],
-        scores_2K[0, start_at]
-        + scores_2K[1, end_at]
-        - np.float32(length_penalty) * (stop_K[end_at] - begin_K[start_at]).astype(np.float32),
+        score_N,
         _least(scores_2K[0, starts_at], starts.question_H, len(queries)),
         _least(scores_2K[1, ends_at], ends.question_H, len(queries)),
     )
 
 
+def _word_costs(segment: Segment, words: QuestionWords, question_K: Rows, row_K: Rows) -> Floats:
+    """What it costs the passage of each row to lack words of its question; rows are ordered by question and row."""
+    passage_K = passages_of(segment, row_K)
+    first_K = np.ones(len(row_K), dtype=bool)
+    first_K[1:] = (np.diff(passage_K) != 0) | (np.diff(question_K) != 0)
+    cost_N = words.costs(segment, question_K[first_K], passage_K[first_K])
+    return np.asarray(cost_N[np.cumsum(first_K) - 1])
+
+
 def _ends_of(segment: Segment, starts: Hits) -> tuple[Rows, Rows]:
-    return _ranges(starts.row_H, segment.reach(starts.row_H) + 1)
+    return ranges(starts.row_H, segment.reach(starts.row_H) + 1)
 
 
 def _starts_of(part: Part, ends: Hits, starts: Hits) -> tuple[Rows, Rows]:
     """Without those among `starts`, of which all ends are known already."""
     segment = part.segment
     first_H = np.maximum(ends.row_H - part.longest_reach, 0)
-    owner_N, start_N = _ranges(first_H, ends.row_H - first_H + 1)
+    owner_N, start_N = ranges(first_H, ends.row_H - first_H + 1)
     new_N = start_N + segment.reach(start_N) >= ends.row_H[owner_N]
     owner_N, start_N = owner_N[new_N], start_N[new_N]
     known = _keys(segment, starts.question_H, starts.row_H)
     new_N = ~_contains(known, _keys(segment, ends.question_H[owner_N], start_N))
     return owner_N[new_N], start_N[new_N]
-
-
-def _ranges(first_H: Rows, count_H: Rows) -> tuple[Rows, Rows]:
-    """The numbers first, first + 1, ... , `count` of them, of every pair in turn, and which pair each belongs to."""
-    owner_N = np.repeat(np.arange(len(count_H)), count_H)
-    before_H = np.cumsum(count_H) - count_H
-    return owner_N, np.arange(len(owner_N)) + (first_H - before_H)[owner_N]
 
 
 def _keys(segment: Segment, question_N: Rows, row_N: Rows) -> Rows:

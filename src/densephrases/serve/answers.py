@@ -79,6 +79,7 @@ def _search_request(asked: Asked) -> SearchRequest:
         min_confidence=asked.min_confidence,
         effort=asked.effort,
         exact=asked.exact,
+        words=asked.words,
         truecase=asked.truecase,
     )
 

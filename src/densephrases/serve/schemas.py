@@ -54,6 +54,10 @@ class Asked(_Sent):
     exact: Annotated[
         bool | None, Field(description="Whether the answers must be the best of the whole collection, at any price.")
     ] = None
+    words: Annotated[
+        float | None,
+        Field(ge=0, description="How much words count that question and passage share; null: what the model says."),
+    ] = None
     truecase: Annotated[
         bool, Field(description="Gives capitals to questions without any, for models that know capitals.")
     ] = True

@@ -35,12 +35,13 @@ class SearchTerms:
     min_confidence: float
     effort: float
     exact: bool | None
+    words: float | None
     truecase: bool
     task: str | None
 
     @classmethod
     def of(cls, request: Request, task: str | None) -> Self:
-        same = ("k", "unit", "min_confidence", "effort", "exact", "truecase")
+        same = ("k", "unit", "min_confidence", "effort", "exact", "words", "truecase")
         values = {name: getattr(request, name) for name in same}
         return cls(**values, filter=Filter.of(request.where, request.documents), task=task)
 
@@ -54,6 +55,7 @@ class SearchTerms:
             min_confidence=self.min_confidence,
             effort=self.effort,
             exact=self.exact,
+            words=self.words,
             truecase=self.truecase,
         )
 

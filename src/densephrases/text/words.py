@@ -9,7 +9,7 @@ _IS_SPACE = np.array([chr(code).isspace() for code in range(0x3002)])  # no char
 
 # Scripts that set no space between words, or write several as one: Thai to Lao, Burmese, Khmer, kana and Chinese
 # characters, Korean syllables, further Chinese ones.
-_UNSPACED = (
+UNSPACED = (
     (0x0E00, 0x0EFF),
     (0x1000, 0x109F),
     (0x1780, 0x17FF),
@@ -32,7 +32,7 @@ def is_inside_word(text: str, position: int) -> bool:
 
 def _joins(character: str) -> bool:
     code = ord(character)
-    if any(first <= code <= last for first, last in _UNSPACED):
+    if any(first <= code <= last for first, last in UNSPACED):
         return False
     return character.isalnum() or unicodedata.category(character).startswith("M")
 

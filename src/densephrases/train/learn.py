@@ -57,6 +57,7 @@ def learn_queries(
         target=settings.target,
         effort=settings.effort,
         length_penalty=side.config.length_penalty,
+        word_weight=side.config.word_weight,
         max_words=side.config.max_words,
     )
     processes = default_processes() if settings.processes is None else settings.processes

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,11 +18,12 @@ import numpy as np
 from densephrases.evaluate.questions import OpenQuestion
 from densephrases.index.folder import IndexFolder
 from densephrases.search.answers import Distinct
-from densephrases.search.collection import Floats, Mask, Part, Rows
+from densephrases.search.collection import Floats, Mask, Part, Rows, exact_candidates, passages_of
 from densephrases.search.filters import Filter
 from densephrases.search.pairs import PairSearch, Phrases
 from densephrases.search.passages import PassageTexts
 from densephrases.search.windows import Queries
+from densephrases.search.wording import QuestionWords, WordValues
 from densephrases.train.judge import UNITS, Judge, Target
 
 AT_ONCE = 32  # questions that are looked up together
@@ -37,12 +38,14 @@ class LookupSettings:
         target: What must be right, by which it is decided what counts as one result.
         effort: Given to the candidate index, as in search.
         length_penalty: The model's.
+        word_weight: The model's.
         max_words: The model's longest phrase.
     """
 
     target: Target = "phrase"
     effort: float = 0.5
     length_penalty: float = 0.0
+    word_weight: float = 0.0
     max_words: int = 20
 
 
@@ -55,6 +58,7 @@ class Found:
     end_QK: Rows
     score_QK: Floats
     length_QK: Floats  # characters
+    cost_QK: Floats  # of the question's words that are lacking, a part of the score
     right_QK: Mask
 
     def __len__(self) -> int:
@@ -68,6 +72,7 @@ class Found:
             np.zeros(shape, dtype=np.int64),
             np.zeros(shape, dtype=np.int64),
             np.full(shape, -np.inf, dtype=np.float32),
+            np.zeros(shape, dtype=np.float32),
             np.zeros(shape, dtype=np.float32),
             np.zeros(shape, dtype=bool),
         )
@@ -95,6 +100,7 @@ class Lookup:
         parts = [(Part.of(segment, anything.allowed(segment, deleted)), segment.store) for segment, deleted in segments]
         self.parts = [part for part, _ in parts if part.rows]
         self.stores = [store for part, store in parts if part.rows]
+        self._word_values = WordValues.of(index.segments)
 
     def __call__(self, queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
         """The k best results of each question."""
@@ -104,7 +110,8 @@ class Lookup:
     def _chunk(self, queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
         texts = PassageTexts(self.parts)
         found = Found.empty(len(queries), k)
-        for row, phrases in enumerate(self._search(texts, k)(queries)):
+        words = self._words(asked)
+        for row, phrases in enumerate(self._search(texts, k)(replace(queries, words=words))):
             here = np.s_[row, : len(phrases)]
             spans = texts.spans(phrases)
             found.part_QK[here], found.start_QK[here], found.end_QK[here] = (
@@ -114,7 +121,21 @@ class Lookup:
             )
             found.score_QK[here], found.length_QK[here] = phrases.score_N, spans[:, 1] - spans[:, 0]
             found.right_QK[here] = self._right(phrases, spans, asked[row], texts)
+            if words is not None:
+                found.cost_QK[here] = self._word_costs(words, row, phrases)
         return found
+
+    def _words(self, asked: Sequence[OpenQuestion]) -> QuestionWords | None:
+        weight = self.settings.word_weight
+        return QuestionWords.of([question.text for question in asked], self._word_values, weight) if weight else None
+
+    def _word_costs(self, words: QuestionWords, question: int, phrases: Phrases) -> Floats:
+        cost_N = np.zeros(len(phrases), dtype=np.float32)
+        for number, part in enumerate(self.parts):
+            here = np.flatnonzero(phrases.part_N == number)
+            passage_N = passages_of(part.segment, phrases.start_N[here])
+            cost_N[here] = words.costs(part.segment, np.full_like(passage_N, question), passage_N)
+        return cost_N
 
     def _search(self, texts: PassageTexts, k: int) -> PairSearch:
         unit = UNITS[self.settings.target]
@@ -124,7 +145,7 @@ class Lookup:
             self.parts,
             wanted,
             Distinct(texts, unit, wanted),
-            exact=all(part.segment.candidates.exact for part in self.parts),
+            exact=exact_candidates(self.parts),
             effort=self.settings.effort,
             length_penalty=self.settings.length_penalty,
         )

@@ -83,7 +83,7 @@ class QueryBatch(Tensors):
     tokens: Inputs
     start_QKD: Tensor
     end_QKD: Tensor
-    penalty_QK: Tensor  # taken off the scores: for length, inf where there is no phrase
+    penalty_QK: Tensor  # taken off the scores: for length and lacking words, inf where there is no phrase
     right_QK: Tensor
     weight_Q: Tensor  # 0 on rows that only fill up the shape
     token_count: int
@@ -188,7 +188,8 @@ class QueryTask:
         chosen = found.take(np.array([row_of[number] for number in rows]))
         start_QKD, end_QKD = self.store.vectors(chosen)
         there_QK = chosen.part_QK >= 0
-        penalty_QK = np.where(there_QK, self.model.config.length_penalty * chosen.length_QK, np.inf)
+        penalty_QK = self.model.config.length_penalty * chosen.length_QK + chosen.cost_QK
+        penalty_QK = np.where(there_QK, penalty_QK, np.inf)
         right_QK = chosen.right_QK if own else there_QK  # all right: no loss, where there is no question to learn from
         ids = [self.ids[number] for number in rows]
         return QueryBatch(

@@ -1,0 +1,76 @@
+"""What the words of a question are worth: each costs a passage that has it neither in its text nor in its title.
+
+A word is worth the more the fewer passages have it (the inverse document frequency of BM25). How often it stands in a
+passage and how long that is does not count: neither helped on SQuAD. That lacking words cost, instead of those that are
+there adding, ranks the same, but a score then means the same in small and large collections and for short and long
+questions, and less where a question has words that nothing has: confidences can be believed more.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from densephrases.model.tokens import parted_question
+from densephrases.search.collection import Floats, Rows, Segment
+from densephrases.search.ranges import ranges
+from densephrases.text.terms import TERMS, terms
+
+_PASSAGES_AT_ONCE = 1 << 16  # some 50 MB of numbers for the words of a question
+
+# Shape suffixes: V all terms, B questions, W words of all questions in turn, N passages asked about.
+
+
+@dataclass(frozen=True, slots=True)
+class WordValues:
+    """What each term is worth in a collection, deleted documents included."""
+
+    value_V: Floats
+
+    @classmethod
+    def of(cls, segments: Sequence[Segment]) -> Self:
+        passages = sum(len(segment.passage_documents) for segment in segments)
+        with_V = np.zeros(TERMS)
+        for segment in segments:
+            with_V += segment.terms.passages_V
+        return cls(np.log1p((passages - with_V + 0.5) / (with_V + 0.5)).astype(np.float32))
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWords:
+    """The different terms of questions, and what each costs a passage that lacks it."""
+
+    edges_B: Rows  # the first word of each question, one more than questions
+    term_W: NDArray[np.uint16]
+    cost_W: Floats
+
+    @classmethod
+    def of(cls, questions: Sequence[str], values: WordValues, weight: float) -> Self:
+        found = [sorted(set[int]().union(*map(terms, parted_question(question)))) for question in questions]
+        edges_B = np.cumsum([0, *map(len, found)])
+        term_W = np.fromiter(chain.from_iterable(found), np.uint16, int(edges_B[-1]))
+        return cls(edges_B, term_W, np.float32(weight) * values.value_V[term_W])
+
+    def take(self, questions: Rows) -> Self:
+        counts_B = np.diff(self.edges_B)[questions]
+        _, chosen_W = ranges(self.edges_B[questions], counts_B)
+        return type(self)(np.cumsum([0, *counts_B]), self.term_W[chosen_W], self.cost_W[chosen_W])
+
+    def costs(self, segment: Segment, question_N: Rows, passage_N: Rows) -> Floats:
+        """Of each passage, for the words that it lacks of the question beside it."""
+        first_N = self.edges_B[question_N]
+        owner, word = ranges(first_N, self.edges_B[question_N + 1] - first_N)
+        lacks = ~segment.terms.contain(passage_N[owner], self.term_W[word])
+        return np.bincount(owner[lacks], self.cost_W[word[lacks]], len(question_N)).astype(np.float32)
+
+    def costs_of_all(self, segment: Segment, question: int) -> Floats:
+        """Of every passage of a segment, for the words of one question."""
+        passages = np.arange(len(segment.passage_documents))
+        costs = [np.zeros(0, dtype=np.float32)]
+        for first in range(0, len(passages), _PASSAGES_AT_ONCE):
+            passage_N = passages[first : first + _PASSAGES_AT_ONCE]
+            costs.append(self.costs(segment, np.full_like(passage_N, question), passage_N))
+        return np.concatenate(costs)
