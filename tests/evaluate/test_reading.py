@@ -26,6 +26,7 @@ from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, Floats, PassageVectors, QuestionVectors
 from densephrases.model.tokens import phrase_reach
 from densephrases.text.passages import Passage
+from densephrases.text.terms import terms
 
 HIDDEN = 32
 
@@ -41,6 +42,7 @@ class RandomEncoder(Encoder):
             split=coherency,
             max_words=3,
             length_penalty=0.2 * (seed % 2),
+            word_weight=0.7 * (seed // 2),
         )
         self.random = np.random.default_rng(seed)
 
@@ -74,7 +76,8 @@ def word_offsets(text: str) -> NDArray[np.int64]:
 
 
 def question(number: Any, *golds: str) -> Question:
-    return Question(str(number), f"question {number}?", tuple(GoldAnswer(gold, 0) for gold in golds))
+    words = " ".join(f"p{n}w{n % 3}" for n in range(len(str(number)), 9, 2))  # each stands in one passage at most
+    return Question(str(number), f"question {number} {words}?", tuple(GoldAnswer(gold, 0) for gold in golds))
 
 
 def passage(number: int, words: int, *questions: Question) -> QuestionedPassage:
@@ -111,6 +114,14 @@ def brute_scores(
                 characters = int(vectors.offsets_T2[j, 1] - vectors.offsets_T2[i, 0])
                 scores[i, j] -= config.length_penalty * characters
     return scores
+
+
+def word_cost(encoded: EncodedFile, weight: float, row: int, number: int) -> float:
+    """Of a passage, for the words that it lacks of a question."""
+    passages = [terms(p.passage.text) for p in encoded.passages]
+    lacking = terms(encoded.questions[row][1].text) - passages[number]
+    having = {term: sum(term in each for each in passages) for term in lacking}
+    return weight * sum(math.log1p((len(passages) - n + 0.5) / (n + 0.5)) for n in having.values())
 
 
 def span_text(encoded: EncodedFile, number: int, span: tuple[int, int]) -> str:
@@ -160,10 +171,11 @@ def test_collection_like_brute_force(
     predictions = read_collection(encoded, encoder.config, threshold, advanced.append)
     assert sum(advanced) == len(predictions) == len(encoded.questions)
     for row, prediction in enumerate(predictions):
-        found = {
-            number: brute_scores(encoded, encoder.config, threshold, row, number)
-            for number in range(len(encoded.passages))
-        }
+        found = {}
+        for number in range(len(encoded.passages)):
+            cost = word_cost(encoded, encoder.config.word_weight, row, number)
+            scores = brute_scores(encoded, encoder.config, threshold, row, number)
+            found[number] = {span: score - cost for span, score in scores.items()}
         check(prediction, encoded, found)
 
 

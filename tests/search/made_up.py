@@ -55,6 +55,10 @@ class MemoryTerms:
     of_passages: Sequence[set[int]]
 
     @property
+    def passages(self) -> int:
+        return len(self.of_passages)
+
+    @property
     def passages_V(self) -> Rows:  # noqa: N802
         return np.bincount([term for each in self.of_passages for term in each], minlength=TERMS)
 

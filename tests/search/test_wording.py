@@ -21,7 +21,7 @@ def passages_of(index: MemoryIndex) -> list[set[int]]:
 
 @given(indexes())
 def test_rare_words_are_worth_more(index: MemoryIndex) -> None:
-    values = WordValues.of(index.segments).value_V
+    values = WordValues.of([segment.terms for segment in index.segments]).value_V
     passages = passages_of(index)
     assert len(values) == TERMS
     assert (values > 0).all()
@@ -33,7 +33,7 @@ def test_rare_words_are_worth_more(index: MemoryIndex) -> None:
 
 @given(indexes(), QUESTIONS, st.sampled_from([0.5, 2.0]), st.data())
 def test_costs_of_passages(index: MemoryIndex, questions: list[str], weight: float, data: st.DataObject) -> None:
-    values = WordValues.of(index.segments)
+    values = WordValues.of([segment.terms for segment in index.segments])
     words = QuestionWords.of(questions, values, weight)
     chosen = data.draw(st.lists(st.integers(0, max(len(questions) - 1, 0)), max_size=4 if questions else 0))
     taken = words.take(np.array(chosen, dtype=np.int64))
@@ -41,9 +41,9 @@ def test_costs_of_passages(index: MemoryIndex, questions: list[str], weight: flo
         for place, question in enumerate(chosen):
             asked = terms(questions[question].replace("[SEP]", " "))
             expected = [weight * sum(values.value_V[t] for t in asked - own) for own in segment.terms.of_passages]
-            np.testing.assert_allclose(taken.costs_of_all(segment, place), expected, rtol=1e-5)
+            np.testing.assert_allclose(taken.costs_of_all(segment.terms, place), expected, rtol=1e-5)
             np.testing.assert_array_equal(
-                taken.costs_of_all(segment, place), words.costs_of_all(segment, question), strict=True
+                taken.costs_of_all(segment.terms, place), words.costs_of_all(segment.terms, question), strict=True
             )
 
 
@@ -51,17 +51,17 @@ def test_costs_of_all_passages_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) 
     maker = SegmentMaker(np.random.default_rng(0))
     maker.add("d", [["Ada"], ["wrote"], ["Ada", "wrote"], [], ["code."]], {})
     segment = maker.made()
-    words = QuestionWords.of(["Ada wrote what?"], WordValues.of([segment]), 1.0)
-    whole = words.costs_of_all(segment, 0)
+    words = QuestionWords.of(["Ada wrote what?"], WordValues.of([segment.terms]), 1.0)
+    whole = words.costs_of_all(segment.terms, 0)
     monkeypatch.setattr("densephrases.search.wording._PASSAGES_AT_ONCE", 2)
-    assert words.costs_of_all(segment, 0).tolist() == whole.tolist()
+    assert words.costs_of_all(segment.terms, 0).tolist() == whole.tolist()
     assert len(whole) == 5
 
 
 def test_the_separator_is_no_word() -> None:
     maker = SegmentMaker(np.random.default_rng(0))
     maker.add("d", [["Ada"]], {})
-    values = WordValues.of([maker.made()])
+    values = WordValues.of([maker.made().terms])
     parted, plain = (QuestionWords.of([text], values, 1.0) for text in ("Ada [SEP] born", "Ada born"))
     assert parted.term_W.tolist() == plain.term_W.tolist()
     assert len(QuestionWords.of(["Ada[SEP]born"], values, 1.0).term_W) == 3

@@ -15,7 +15,7 @@ from densephrases.cli.evaluate_articles import confidence, words
 from densephrases.cli.evaluate_open import open_domain
 from densephrases.cli.evaluate_slots import slots
 from densephrases.cli.extras import quiet_transformers, require
-from densephrases.cli.options import AsJson, Model, SquadData
+from densephrases.cli.options import AsJson, Model, SquadData, Words
 from densephrases.errors import DataError
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def reading(
     predictions: Annotated[
         Path | None, typer.Option(help="Write each question's answer to this JSON-lines file.")
     ] = None,
+    words: Words = None,
     runtime: RuntimeOption = Runtime.onnx,
     precision: PrecisionOption = None,
     as_json: AsJson = False,
@@ -70,12 +71,13 @@ def reading(
             f"Predictions cannot be written to '{predictions}': its folder does not exist; create it first."
         )
     encoder, encoded = _encode(data, model, runtime, precision)
+    config = encoder.config if words is None else encoder.config.with_word_weight(words)
     with Progress(console=progress_console, transient=True) as progress:
         bar = progress.add_task("searching all passages" if all_passages else "reading", total=len(encoded.questions))
         if all_passages:
-            found = read_collection(encoded, encoder.config, threshold, lambda n: progress.advance(bar, n))
+            found = read_collection(encoded, config, threshold, lambda n: progress.advance(bar, n))
         else:
-            found = read_passages(encoded, encoder.config, threshold)
+            found = read_passages(encoded, config, threshold)
     if predictions is not None:
         write_predictions(found, predictions)
     result = asdict(ReadingScores.of(found)) | {

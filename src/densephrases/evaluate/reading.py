@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from densephrases.errors import DataError
 from densephrases.evaluate.datasets import Question, QuestionedPassage, questions_of
 from densephrases.evaluate.metrics import best_over_golds, exact_match, f1
+from densephrases.index.terms import SegmentTerms
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, Floats, PassageVectors, QuestionVectors
 from densephrases.search.spans import Span, best_span
+from densephrases.search.wording import QuestionWords, WordValues
 
 QUESTIONS_AT_ONCE = 128
 
@@ -84,32 +86,51 @@ def read_collection(
     advance: Callable[[int], None] = lambda _: None,
     maxima: Callable[[Floats, NDArray[np.int64]], Maxima] | None = None,
 ) -> list[Prediction]:
-    """The best phrase among all passages, exactly.
+    """The best phrase among all passages, exactly; words that a passage lacks cost it as much as in an index.
 
     A passage's best start plus its best end bounds every phrase in it; passages are searched in the order of
     that bound until the best phrase found beats the next bound.
     """
     scorer = SpanScorer(encoded, config, threshold)
+    word_costs = WordCosts.of(encoded, config.word_weight)
     best_of_passages = (maxima or NumpyMaxima)(*scorer.kept_vectors())
     predictions: list[Prediction] = []
     for first in range(0, len(encoded.questions), QUESTIONS_AT_ONCE):
         rows = np.arange(first, min(first + QUESTIONS_AT_ONCE, len(encoded.questions)))
         bounds_BP = scorer.passage_bounds(rows, best_of_passages)
         for row, bounds_P in zip(rows.tolist(), bounds_BP, strict=True):
-            predictions.append(_best_passage(scorer, row, bounds_P))
+            predictions.append(_best_passage(scorer, row, bounds_P, word_costs(row)))
         advance(len(rows))
     return predictions
 
 
-def _best_passage(scorer: "SpanScorer", row: int, bounds_P: Floats) -> Prediction:
+def _best_passage(scorer: "SpanScorer", row: int, bounds_P: Floats, costs_P: Floats) -> Prediction:
     best, where = None, 0
+    bounds_P = bounds_P - costs_P
     for number in np.argsort(-bounds_P).tolist():
         if best is not None and best.score >= bounds_P[number]:
             break
         span = scorer.span(row, number)
-        if span is not None and (best is None or span.score > best.score):
-            best, where = span, number
+        if span is not None and (best is None or span.score - costs_P[number] > best.score):
+            best, where = span._replace(score=span.score - float(costs_P[number])), number
     return scorer.prediction(row, where, best)
+
+
+@dataclass(frozen=True, slots=True)
+class WordCosts:
+    """What the words of each question cost the passages that lack them."""
+
+    terms: SegmentTerms
+    words: QuestionWords
+
+    @classmethod
+    def of(cls, encoded: EncodedFile, weight: float) -> Self:
+        terms = SegmentTerms.of([p.passage for p in encoded.passages])
+        texts = [question.text for _, question in encoded.questions]
+        return cls(terms, QuestionWords.of(texts, WordValues.of([terms]), weight))
+
+    def __call__(self, row: int) -> Floats:
+        return self.words.costs_of_all(self.terms, row)
 
 
 class SpanScorer:

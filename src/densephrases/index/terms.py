@@ -58,6 +58,17 @@ class SegmentTerms:
         passages_V = np.frombuffer(zlib.decompress(counts.tobytes()), _COUNTS).astype(np.int64)
         return cls(array("term_edges"), array("terms"), passages_V)
 
+    @classmethod
+    def of(cls, passages: Sequence[Passage]) -> Self:
+        """In memory."""
+        found = PassageTerms.of(passages)
+        edges_P = np.cumsum([0, *found.counts_P])
+        return cls(edges_P, found.terms_T, np.bincount(found.terms_T, minlength=TERMS))
+
+    @property
+    def passages(self) -> int:
+        return len(self.edges_P) - 1
+
     def contain(self, passages_N: Rows, terms_N: NDArray[np.uint16]) -> NDArray[np.bool_]:
         """Whether each passage has each term: a binary search for all of them in step."""
         if len(self.terms_T) == 0:

@@ -40,6 +40,10 @@ class DocumentRecord(Protocol):
 
 
 class Terms(Protocol):
+    """The words of a segment's passages."""
+
+    @property
+    def passages(self) -> int: ...
     @property
     def passages_V(self) -> Rows:  # noqa: N802
         """How many passages have each term."""

@@ -160,7 +160,7 @@ class Searcher:
 
     @cached_property
     def _word_values(self) -> WordValues:
-        return WordValues.of([segment for segment, _ in self._segments])
+        return WordValues.of([segment.terms for segment, _ in self._segments])
 
     def _wanted(self, parts: Sequence[Part], request: Request) -> int:
         """Confidence compares an answer with its rivals, shown or not; more than there is need not be sought."""

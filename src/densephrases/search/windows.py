@@ -102,7 +102,7 @@ def _word_costs(segment: Segment, words: QuestionWords, question_K: Rows, row_K:
     passage_K = passages_of(segment, row_K)
     first_K = np.ones(len(row_K), dtype=bool)
     first_K[1:] = (np.diff(passage_K) != 0) | (np.diff(question_K) != 0)
-    cost_N = words.costs(segment, question_K[first_K], passage_K[first_K])
+    cost_N = words.costs(segment.terms, question_K[first_K], passage_K[first_K])
     return np.asarray(cost_N[np.cumsum(first_K) - 1])
 
 

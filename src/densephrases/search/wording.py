@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.model.tokens import parted_question
-from densephrases.search.collection import Floats, Rows, Segment
+from densephrases.search.collection import Floats, Rows, Terms
 from densephrases.search.ranges import ranges
 from densephrases.text.terms import TERMS, terms
 
@@ -31,11 +31,11 @@ class WordValues:
     value_V: Floats
 
     @classmethod
-    def of(cls, segments: Sequence[Segment]) -> Self:
-        passages = sum(len(segment.passage_documents) for segment in segments)
+    def of(cls, segments: Sequence[Terms]) -> Self:
+        passages = sum(segment.passages for segment in segments)
         with_V = np.zeros(TERMS)
         for segment in segments:
-            with_V += segment.terms.passages_V
+            with_V += segment.passages_V
         return cls(np.log1p((passages - with_V + 0.5) / (with_V + 0.5)).astype(np.float32))
 
 
@@ -59,16 +59,16 @@ class QuestionWords:
         _, chosen_W = ranges(self.edges_B[questions], counts_B)
         return type(self)(np.cumsum([0, *counts_B]), self.term_W[chosen_W], self.cost_W[chosen_W])
 
-    def costs(self, segment: Segment, question_N: Rows, passage_N: Rows) -> Floats:
+    def costs(self, segment: Terms, question_N: Rows, passage_N: Rows) -> Floats:
         """Of each passage, for the words that it lacks of the question beside it."""
         first_N = self.edges_B[question_N]
         owner, word = ranges(first_N, self.edges_B[question_N + 1] - first_N)
-        lacks = ~segment.terms.contain(passage_N[owner], self.term_W[word])
+        lacks = ~segment.contain(passage_N[owner], self.term_W[word])
         return np.bincount(owner[lacks], self.cost_W[word[lacks]], len(question_N)).astype(np.float32)
 
-    def costs_of_all(self, segment: Segment, question: int) -> Floats:
+    def costs_of_all(self, segment: Terms, question: int) -> Floats:
         """Of every passage of a segment, for the words of one question."""
-        passages = np.arange(len(segment.passage_documents))
+        passages = np.arange(segment.passages)
         costs = [np.zeros(0, dtype=np.float32)]
         for first in range(0, len(passages), _PASSAGES_AT_ONCE):
             passage_N = passages[first : first + _PASSAGES_AT_ONCE]

@@ -100,7 +100,7 @@ class Lookup:
         parts = [(Part.of(segment, anything.allowed(segment, deleted)), segment.store) for segment, deleted in segments]
         self.parts = [part for part, _ in parts if part.rows]
         self.stores = [store for part, store in parts if part.rows]
-        self._word_values = WordValues.of(index.segments)
+        self._word_values = WordValues.of([segment.terms for segment in index.segments])
 
     def __call__(self, queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
         """The k best results of each question."""
@@ -134,7 +134,7 @@ class Lookup:
         for number, part in enumerate(self.parts):
             here = np.flatnonzero(phrases.part_N == number)
             passage_N = passages_of(part.segment, phrases.start_N[here])
-            cost_N[here] = words.costs(part.segment, np.full_like(passage_N, question), passage_N)
+            cost_N[here] = words.costs(part.segment.terms, np.full_like(passage_N, question), passage_N)
         return cost_N
 
     def _search(self, texts: PassageTexts, k: int) -> PairSearch:
