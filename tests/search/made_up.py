@@ -39,11 +39,13 @@ class MemoryCandidates:
     def exact(self) -> bool:
         return self.hidden_R is None
 
-    def search(self, queries_BD: Floats, k: int, allowed: Mask | None, effort: float) -> tuple[Floats, Rows]:
+    def search(
+        self, queries_BD: Floats, k: int, allowed: Mask | None, effort: float, spare: int
+    ) -> tuple[Floats, Rows]:
         scores_BR = queries_BD @ self.vectors_RD.T
         for mask in (allowed, None if self.hidden_R is None or effort == 1 else ~self.hidden_R):
             scores_BR = scores_BR if mask is None else np.where(mask, scores_BR, -np.inf)
-        rows_BK = np.argsort(-scores_BR, axis=1, kind="stable")[:, :k]
+        rows_BK = np.argsort(-scores_BR, axis=1, kind="stable")[:, : spare * k]
         scores_BK = np.take_along_axis(scores_BR, rows_BK, axis=1)
         return scores_BK, np.where(scores_BK == -np.inf, -1, rows_BK)
 
@@ -231,10 +233,10 @@ class BruteForce:
                     segment.store.vectors_RD[start] @ self.start_D + segment.store.vectors_RD[end] @ self.end_D
                 )
                 length = self._stop(number, end) - int(segment.begins_R[start])
-                cost = self._word_cost(number, start) if self.costs else 0.0
+                cost = self.word_cost(number, start) if self.costs else 0.0
                 yield BruteSpan(score - self.length_penalty * length - cost, number, start, end)
 
-    def _word_cost(self, number: int, row: int) -> float:
+    def word_cost(self, number: int, row: int) -> float:
         segment: Any = self.parts[number].segment
         passage = self.passage(BruteSpan(0, number, row, row))
         return sum(cost for term, cost in self.costs.items() if term not in segment.terms.of_passages[passage])

@@ -59,15 +59,21 @@ class Candidates(ABC):
 
     @abstractmethod
     def search(
-        self, queries_BD: Floats, k: int, allowed: NDArray[np.bool_] | None = None, effort: float = DEFAULT_EFFORT
+        self,
+        queries_BD: Floats,
+        k: int,
+        allowed: NDArray[np.bool_] | None = None,
+        effort: float = DEFAULT_EFFORT,
+        spare: int = 1,
     ) -> tuple[Floats, Rows]:
-        """Scores (B, k), best first, and their rows; where there are fewer, -inf and -1.
+        """Scores (B, spare * k), best first, and their rows; where there are fewer, -inf and -1.
 
         Args:
             queries_BD: Start or end vectors of questions.
             k: How many rows of each query.
             allowed: A mask over all rows of the segment; None allows all.
             effort: From 0, fast, to 1, exact.
+            spare: So many times k rows are given: those after the first k are what was compared anyway.
         """
 
 
@@ -77,9 +83,15 @@ class ExactCandidates(Candidates):
     exact = True
 
     def search(
-        self, queries_BD: Floats, k: int, allowed: NDArray[np.bool_] | None = None, effort: float = DEFAULT_EFFORT
+        self,
+        queries_BD: Floats,
+        k: int,
+        allowed: NDArray[np.bool_] | None = None,
+        effort: float = DEFAULT_EFFORT,
+        spare: int = 1,
     ) -> tuple[Floats, Rows]:
         _refuse_effort(effort)
+        k = spare * k
         if allowed is not None and 2 * np.count_nonzero(allowed) < len(allowed):
             return best_of_rows(self.store, queries_BD, k, np.flatnonzero(allowed))
         best = _none(len(queries_BD), k)
@@ -123,21 +135,26 @@ class IvfCandidates(Candidates):
         return cls(store, index)
 
     def search(
-        self, queries_BD: Floats, k: int, allowed: NDArray[np.bool_] | None = None, effort: float = DEFAULT_EFFORT
+        self,
+        queries_BD: Floats,
+        k: int,
+        allowed: NDArray[np.bool_] | None = None,
+        effort: float = DEFAULT_EFFORT,
+        spare: int = 1,
     ) -> tuple[Floats, Rows]:
         _refuse_effort(effort)
         count = len(self.store) if allowed is None else int(np.count_nonzero(allowed))
         if effort == 1:
-            return ExactCandidates(self.store).search(queries_BD, k, allowed)
+            return ExactCandidates(self.store).search(queries_BD, k, allowed, effort, spare)
         if allowed is not None and count <= EXACT_ROWS:
-            return best_of_rows(self.store, queries_BD, k, np.flatnonzero(allowed))
+            return best_of_rows(self.store, queries_BD, spare * k, np.flatnonzero(allowed))
         parameters = self._parameters(effort, count, allowed)
         wanted = min(count, max(_LEAST_RESCORED, int(k * rescored_share(effort))))
         compared = len(queries_BD) * parameters.nprobe * len(self.store) // self.index.nlist
         with one_thread(compared < _FEW_CODES):
             sketch_BS = np.ascontiguousarray(self.store.coder.sketch_queries(queries_BD), dtype=np.float32)
             _, rows_BK = self.index.search(sketch_BS, wanted, params=parameters)
-        return self._rescored(queries_BD, rows_BK, k)
+        return self._rescored(queries_BD, rows_BK, spare * k)
 
     def _parameters(self, effort: float, count: int, allowed: NDArray[np.bool_] | None) -> Any:
         """With a filter as many more clusters are visited as it leaves fewer rows of each."""
@@ -172,7 +189,7 @@ def one_thread(small: bool) -> Iterator[None]:
 
 def probed_clusters(clusters: int, effort: float) -> int:
     """Geometric: few at 0, all at 1; at 0.5 at least 0.98 of the ten best rows are found."""
-    return int(np.ceil(clusters ** (0.25 + 0.75 * effort)))
+    return int(np.ceil(clusters ** ((1 + 2 * effort) / 3)))
 
 
 def rescored_share(effort: float) -> float:

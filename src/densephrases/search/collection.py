@@ -26,8 +26,13 @@ class Candidates(Protocol):
     def exact(self) -> bool:
         """Whether no row that is left out has a higher score than one that is listed, whatever the effort."""
 
-    def search(self, queries_BD: Floats, k: int, allowed: Mask | None, effort: float) -> tuple[Floats, Rows]:
-        """Scores and rows (B, K), best first; row -1 where there are fewer. The effort 1 is exact."""
+    def search(
+        self, queries_BD: Floats, k: int, allowed: Mask | None, effort: float, spare: int
+    ) -> tuple[Floats, Rows]:
+        """Scores and rows (B, K), best first, of `spare` times k rows; row -1 where there are fewer.
+
+        The effort 1 is exact.
+        """
 
 
 class DocumentRecord(Protocol):

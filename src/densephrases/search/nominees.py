@@ -5,8 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from densephrases.search.collection import Floats, Mask, Part, Rows
+from densephrases.search.collection import Floats, Mask, Part, Rows, Segment, passages_of
 from densephrases.search.windows import Hits, Queries
+from densephrases.search.wording import QuestionWords
+
+SPARE = 4  # times as many rows are looked at where words decide which of them are taken
 
 # Shape suffixes: B questions, D vector size, K candidates of a question, N rows.
 
@@ -24,11 +27,18 @@ class Nominees:
         return cls(hits, np.zeros(questions, dtype=bool))
 
     @classmethod
-    def best(cls, parts: Sequence[Part], queries: Queries, count: int, effort: float) -> "Nominees":
+    def best(
+        cls, parts: Sequence[Part], queries: Queries, count: int, effort: float, words: QuestionWords | None = None
+    ) -> "Nominees":
+        """The `count` rows of the highest scores; with `words`, less what these cost the rows' passages."""
         both_BD = np.concatenate([queries.start_BD, queries.end_BD])
-        found = [p.segment.candidates.search(both_BD, min(count, p.rows), p.allowed_R, effort) for p in parts]
+        spare = 1 if words is None else SPARE
+        found = [p.segment.candidates.search(both_BD, min(count, p.rows), p.allowed_R, effort, spare) for p in parts]
         rows_BK = np.concatenate([rows for _, rows in found], axis=1)
         scores_BK = np.where(rows_BK < 0, -np.inf, np.concatenate([scores for scores, _ in found], axis=1))
+        if words is not None:
+            costs = [_word_costs(p.segment, words, rows) for p, (_, rows) in zip(parts, found, strict=True)]
+            scores_BK = scores_BK - np.concatenate(costs, axis=1)
         part_K = np.repeat(np.arange(len(parts)), [rows.shape[1] for _, rows in found])
         chosen_BK = (rows_BK >= 0) & _among_best(scores_BK, count)
         starts, ends = (
@@ -37,6 +47,16 @@ class Nominees:
         )
         full_B = chosen_BK.sum(axis=1) == count
         return cls(list(zip(starts, ends, strict=True)), ~(full_B[: len(queries)] & full_B[len(queries) :]))
+
+
+def _word_costs(segment: Segment, words: QuestionWords, rows_BK: Rows) -> Floats:
+    """Of the passages of rows, given for the starts of all questions and then for their ends."""
+    questions, passages = len(rows_BK) // 2, max(len(segment.passage_documents), 1)
+    question_B1 = np.arange(len(rows_BK))[:, None] % questions
+    passage_BK = passages_of(segment, np.maximum(rows_BK, 0).ravel()).reshape(rows_BK.shape)
+    distinct, places = np.unique(question_B1 * passages + passage_BK, return_inverse=True)
+    cost_N = words.costs(segment.terms, *np.divmod(distinct, passages))
+    return np.asarray(cost_N[places].reshape(rows_BK.shape))
 
 
 def _among_best(scores_BK: Floats, count: int) -> Mask:

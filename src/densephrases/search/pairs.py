@@ -105,7 +105,7 @@ class PairSearch:
         with self.timings.measured("candidates"):
             if depth >= self._rows:
                 return Nominees.everything(self.parts, len(queries))
-            return Nominees.best(self.parts, queries, depth, effort)
+            return Nominees.best(self.parts, queries, depth, effort, None if self.exact else queries.words)
 
     def _chosen(self, queries: Queries, nominees: Nominees, exhausted: bool) -> list[Phrases]:
         """The results among what may be trusted of the phrases around the nominees."""
