@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from densephrases.errors import PhraseIndexError
 from densephrases.index.coder import Floats
 from densephrases.index.fields import row_type
 from densephrases.index.mixed import MixedCoder
@@ -87,3 +88,8 @@ def test_sketches_rank_rows_nearly_as_scores_do() -> None:
     proposed = np.argsort(-(coder.sketch_queries(queries) @ coder.sketch(records).T), axis=1)[:, :50]
     found = [len(set(a) & set(b)) / 10 for a, b in zip(best.tolist(), proposed.tolist(), strict=True)]
     assert np.mean(found) > 0.95
+
+
+def test_codes_of_an_earlier_kind_are_refused() -> None:
+    with pytest.raises(PhraseIndexError, match="build it anew"):
+        MixedCoder.from_bytes(np.zeros(7, dtype=np.uint8), 384)

@@ -63,7 +63,8 @@ def index(
         typer.Option(metavar="NUMBER|none", help="Leave out tokens with lower filter logits [default: the model's]."),
     ] = "",
     quantizer: Annotated[
-        Quantizer | None, typer.Option(help="How vectors are stored [default: mixed if the model has statistics, else int8].")
+        Quantizer | None,
+        typer.Option(help="How vectors are stored [default: mixed if the model has statistics, else int8]."),
     ] = None,
     candidates: Annotated[
         Candidates | None, typer.Option(help="Kind of candidate index [default: chosen by size].")

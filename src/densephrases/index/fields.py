@@ -1,4 +1,4 @@
-"""Which numbers of a row share a byte, and how many bits each has: a byte is then looked up for all its numbers at once.
+"""Which numbers of a row share a byte, and how many bits each has. A byte is looked up for all its numbers at once.
 
 Bits of neighbours in order of importance fall from 8 to 1, as variances say they should. With only 8, 4 and 2 bits the
 same error of scores took 88 bytes instead of 80.
@@ -32,17 +32,17 @@ class Field:
     bits_FM: Numbers
 
     @property
-    def shifts_FM(self) -> Numbers:
-        """The first number of a byte is in its lowest bits."""
+    def shifts(self) -> Numbers:
+        """The first number of a byte is in its lowest bits (F, M)."""
         return np.asarray(np.cumsum(self.bits_FM, axis=1) - self.bits_FM)
 
     def packed(self, codes_NK: Bytes) -> Bytes:
-        shifted_NFM = codes_NK[:, self.numbers_FM] << self.shifts_FM.astype(np.uint8)
+        shifted_NFM = codes_NK[:, self.numbers_FM] << self.shifts.astype(np.uint8)
         return np.asarray(np.bitwise_or.reduce(shifted_NFM, axis=2), dtype=np.uint8)
 
     def codes(self) -> Numbers:
         """What each value of each byte says of its numbers (F, 256, M)."""
-        return np.asarray(np.arange(256)[:, None] >> self.shifts_FM[:, None] & (2 ** self.bits_FM[:, None] - 1))
+        return np.asarray(np.arange(256)[:, None] >> self.shifts[:, None] & (2 ** self.bits_FM[:, None] - 1))
 
 
 @cache

@@ -4,8 +4,8 @@ Levels follow from a number's spread over the model's tokens and the index's fir
 may all be of one article, and what later ones have beyond them would be cut off. For the same reason levels lie further
 apart than the least squared error asks for: the rows that questions look for stand out.
 
-Few levels are on average too near to zero, so that what they code scores less than it should. Right answers, which fit in
-many small directions at once, lose most by that. So every number is stretched until it says on average what was there.
+Few levels are on average too near to zero, so that what they code scores less than it should. Right answers, which fit
+in many small directions at once, lose most by that. So numbers are stretched until they say on average what was there.
 """
 
 from functools import cached_property
@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.errors import PhraseIndexError
 from densephrases.index.coder import Coder, Floats, Records, Scorer
 from densephrases.index.fields import WIDTHS, Bytes, Field, bits_of_numbers, fields, row_type
 from densephrases.index.rotation import Rotation
@@ -53,6 +54,10 @@ class MixedCoder(Coder):
 
     @classmethod
     def from_bytes(cls, data: Bytes, dim: int) -> Self:
+        if len(data) != _state_type(dim).itemsize:
+            raise PhraseIndexError(
+                "The index has mixed codes of an earlier kind, which are no longer read; build it anew."
+            )
         (state,) = np.frombuffer(data.tobytes(), dtype=_state_type(dim))
         mean, forth, back, spread, stretch, levels = (np.array(state[n], dtype=np.float32) for n in state.dtype.names)
         edges = np.cumsum([0, *(2**bits for bits in WIDTHS)]).tolist()

@@ -24,7 +24,7 @@ class IndexSettings:
         fingerprint: Names the passage side of the model.
         tokenizer: Hash of its tokenizer.
         dim: Length of a vector.
-        quantizer: How vectors are stored.
+        quantizer: How vectors are stored; by default as `default_quantizer` says.
         filter_threshold: Tokens with a lower filter logit are left out; None keeps all.
         candidates: Kind of candidate index; None chooses by the number of rows.
     """
