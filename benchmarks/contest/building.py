@@ -81,7 +81,7 @@ def _folder_key(folder: Path) -> str:
 
 
 def build_ours(places: Places) -> None:
-    _index(places, places.ours, "int8", "model")
+    _index(places, places.ours, None, "model")
 
 
 def build_exact(places: Places) -> None:
@@ -89,7 +89,7 @@ def build_exact(places: Places) -> None:
     _index(places, places.exact, "fp16", None)
 
 
-def _index(places: Places, folder: Path, quantizer: Quantizer, threshold: Threshold) -> None:
+def _index(places: Places, folder: Path, quantizer: Quantizer | None, threshold: Threshold) -> None:
     """A build that was stopped goes on by itself; the mark says that it need not be looked at again."""
     finished = folder.with_name(f"{folder.name}.finished")
     if finished.exists():

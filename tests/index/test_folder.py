@@ -25,6 +25,7 @@ from densephrases.index.settings import IndexSettings
 from densephrases.index.vectors import QUANTIZERS, Quantizer
 from densephrases.model.batches import TokenBatch
 from densephrases.model.encoder import Floats
+from densephrases.model.statistics import VectorStatistics
 from densephrases.text.documents import Document
 from densephrases.text.passages import Passage
 
@@ -53,6 +54,18 @@ def encoder() -> HashEncoder:
 def fresh(encoder: HashEncoder, quantizer: Quantizer = "int8", at: Path | None = None) -> IndexFolder:
     place = at or Path(tempfile.mkdtemp()) / "index"
     return IndexFolder.create(place, IndexSettings.of(encoder, "hash", quantizer))
+
+
+def test_models_that_know_how_vectors_are_spread_get_short_codes(encoder: HashEncoder) -> None:
+    class Knowing(HashEncoder):
+        @property
+        def statistics(self) -> VectorStatistics:
+            vectors = np.eye(self.config.vector_size, dtype=np.float32)
+            return VectorStatistics.of(vectors, vectors, vectors)
+
+    assert IndexSettings.of(encoder, "hash").quantizer == "int8"
+    assert IndexSettings.of(Knowing(), "hash").quantizer == "mixed"
+    assert IndexSettings.of(Knowing(), "hash", "fp16").quantizer == "fp16"
 
 
 def contents(index: IndexFolder) -> dict[str, bytes]:

@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from densephrases.errors import PhraseIndexError
 from densephrases.index.coder import Floats
-from densephrases.index.mixed import MixedCoder, coded_numbers, field_sizes
+from densephrases.index.fields import row_type
+from densephrases.index.mixed import MixedCoder
 from densephrases.index.scaled import Int4Coder
 from densephrases.model.statistics import VectorStatistics
 
@@ -26,11 +28,6 @@ def score_error(coder: MixedCoder | Int4Coder, vectors: Floats, queries: Floats)
     exact = queries @ vectors.T
     error = coder.scorer(queries)(coder.encode(vectors)) - exact
     return float(np.square(error).sum() / np.square(exact - exact.mean(axis=1, keepdims=True)).sum())
-
-
-def test_the_bundled_models_rows_take_a_quarter_of_a_byte_a_number() -> None:
-    assert field_sizes(384) == {"eight": 32, "four": 48, "two": 16}
-    assert coded_numbers(384) == {"eight": 32, "four": 96, "two": 64}
 
 
 def test_scores_are_near_at_half_the_bytes_of_four_bits() -> None:
@@ -61,10 +58,26 @@ def test_any_size_can_be_coded(dim: int, count: int) -> None:
     vectors = rows(count, dim)
     coder = MixedCoder.fit(vectors)
     records = coder.encode(vectors)
-    assert records.dtype.itemsize == sum(field_sizes(dim).values())
+    assert records.dtype == row_type(dim)
     assert coder.decode(records).shape == vectors.shape
     assert np.isfinite(coder.decode(records)).all()
     assert coder.sketch(records).shape[1] == coder.sketch_queries(vectors).shape[1]
+
+
+def test_numbers_say_on_average_what_was_there() -> None:
+    vectors = rows(20_000, 48)
+    coder = MixedCoder.fit(vectors)
+    numbers, coded = coder.rotation.numbers(vectors), coder._numbers(coder.encode(vectors))
+    spread = np.square(numbers).sum(axis=0)
+    assert np.allclose(((numbers * coded).sum(axis=0) / spread)[spread > 0], 1, atol=0.06)
+
+
+def test_rows_that_stand_out_are_not_cut_off() -> None:
+    """An index begins with rows of one kind, and others follow."""
+    first, later = 0.3 * rows(2000, 48), rows(2000, 48, seed=9)
+    known = VectorStatistics.of(rows(200, 48, seed=3), rows(200, 48, seed=4), rows(3000, 48, seed=5))
+    queries = rows(50, 48, seed=6)
+    assert score_error(MixedCoder.fit(first, known), later, queries) < 0.01
 
 
 def test_sketches_rank_rows_nearly_as_scores_do() -> None:
@@ -75,3 +88,8 @@ def test_sketches_rank_rows_nearly_as_scores_do() -> None:
     proposed = np.argsort(-(coder.sketch_queries(queries) @ coder.sketch(records).T), axis=1)[:, :50]
     found = [len(set(a) & set(b)) / 10 for a, b in zip(best.tolist(), proposed.tolist(), strict=True)]
     assert np.mean(found) > 0.95
+
+
+def test_codes_of_an_earlier_kind_are_refused() -> None:
+    with pytest.raises(PhraseIndexError, match="build it anew"):
+        MixedCoder.from_bytes(np.zeros(7, dtype=np.uint8), 384)

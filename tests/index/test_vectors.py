@@ -41,7 +41,7 @@ def test_scores_are_products_with_decoded_rows(vectors: Floats, kind: Quantizer,
 
 
 @pytest.mark.parametrize(
-    ("quantizer", "size"), [("fp16", 2 * 7), ("int8", 4 + 7), ("int4", 4 + 4), ("mixed", 1 + 1 + 1)]
+    ("quantizer", "size"), [("fp16", 2 * 7), ("int8", 4 + 7), ("int4", 4 + 4), ("mixed", 1 + 3 + 1 + 1)]
 )
 def test_size_of_a_row(quantizer: Quantizer, size: int) -> None:
     assert fit_coder(quantizer, np.zeros((0, 7), dtype=np.float32)).row_type.itemsize == size

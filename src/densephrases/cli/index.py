@@ -62,7 +62,10 @@ def index(
         str,
         typer.Option(metavar="NUMBER|none", help="Leave out tokens with lower filter logits [default: the model's]."),
     ] = "",
-    quantizer: Annotated[Quantizer, typer.Option(help="How vectors are stored.")] = Quantizer.int8,
+    quantizer: Annotated[
+        Quantizer | None,
+        typer.Option(help="How vectors are stored [default: mixed if the model has statistics, else int8]."),
+    ] = None,
     candidates: Annotated[
         Candidates | None, typer.Option(help="Kind of candidate index [default: chosen by size].")
     ] = None,
@@ -79,7 +82,7 @@ def index(
             out,
             building.documents(),
             model=model,
-            quantizer=quantizer.value,
+            quantizer=None if quantizer is None else quantizer.value,
             filter_threshold=threshold,
             candidates=None if candidates is None else candidates.value,
             device=device.value,

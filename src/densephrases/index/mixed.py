@@ -1,74 +1,74 @@
-"""A quarter of a byte for each number of a vector: rotated, cut, and coded with the more bits the more a number counts.
+"""About a fifth of a byte for each number of a vector: rotated, cut, and coded with falling bits.
 
-Of 384 numbers the first 32 have 8 bits, the next 96 have 4, the next 64 have 2, and the rest are dropped.
+Levels follow from a number's spread over the model's tokens and the index's first rows, not from these rows alone: they
+may all be of one article, and what later ones have beyond them would be cut off. For the same reason levels lie further
+apart than the least squared error asks for: the rows that questions look for stand out.
+
+Few levels are on average too near to zero, so that what they code scores less than it should. Right answers, which fit
+in many small directions at once, lose most by that. So numbers are stretched until they say on average what was there.
 """
 
 from functools import cached_property
+from itertools import pairwise
 from statistics import NormalDist
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.errors import PhraseIndexError
 from densephrases.index.coder import Coder, Floats, Records, Scorer
+from densephrases.index.fields import WIDTHS, Bytes, Field, bits_of_numbers, fields, row_type
 from densephrases.index.rotation import Rotation
 from densephrases.model.statistics import VectorStatistics
 
-Bytes = NDArray[np.uint8]
-
-_NUMBERS_PER_BYTE = {"eight": 1, "four": 2, "two": 4}
-_VECTOR_NUMBERS_PER_BYTE = {"eight": 12, "four": 8, "two": 24}  # of the whole vector, for each byte of the field
 _VECTOR_NUMBERS_PER_SKETCH_CODE = 12
-_LEVEL_ROWS = 1 << 14  # are enough to place levels
-_LEVEL_ROUNDS = 25
-_MADE_UP = [NormalDist().inv_cdf((i + 0.5) / 64) for i in range(64)]  # steady the levels from few rows
-_INT8_LEVELS = 127
-_LEAST_RANGE = 4.0  # times a number's spread
-_MARGIN = 1.1  # rows that come later may be a little further out
+_NORMAL = np.array([NormalDist().inv_cdf((i + 0.5) / 4096) for i in range(4096)])  # sorted
+_WIDENED = 1.3  # times a number's spread: of 1, 1.1, 1.2, 1.3 and 1.4 the one with the least error of the best scores
+_LEVEL_ROUNDS = 50
+_EVEN_BITS = 8  # from here on levels are at equal distances
+_EVEN_RANGE = 4.5  # times a number's spread
 
-# Shape suffixes: B queries, N rows, D vector size, K coded numbers, L levels, F fields of bytes, S numbers of a sketch.
-
-
-def field_sizes(dim: int) -> dict[str, int]:
-    """Bytes of a row by the bits of the numbers in them."""
-    return {name: -(-dim // each) for name, each in _VECTOR_NUMBERS_PER_BYTE.items()}
-
-
-def coded_numbers(dim: int) -> dict[str, int]:
-    return {name: size * _NUMBERS_PER_BYTE[name] for name, size in field_sizes(dim).items()}
+# Shape suffixes: B queries, N rows, D vector size, K coded numbers, L levels, F bytes, S numbers of a sketch.
 
 
 class MixedCoder(Coder):
+    """`levels` are for numbers of spread one by their bits, `stretch` is what they are multiplied with when read."""
+
     sketch_numbers_per_code = 2
     sketch_probes = 3  # fewer numbers cluster less well, and take less time to compare
 
-    def __init__(self, rotation: Rotation, step_K: Floats, four_KL: Floats, two_KL: Floats) -> None:
+    def __init__(
+        self, rotation: Rotation, spread_K: Floats, levels: dict[int, Floats], stretch: dict[int, float]
+    ) -> None:
         self.rotation = rotation
-        self.step_K = step_K
-        self.four_KL = four_KL
-        self.two_KL = two_KL
+        self.spread_K = spread_K
+        self.levels = levels
+        self.stretch = stretch
 
     @classmethod
     def fit(cls, vectors_ND: Floats, statistics: VectorStatistics | None = None) -> Self:
-        counts = coded_numbers(vectors_ND.shape[1])
-        rotation, spread_K = Rotation.of(vectors_ND, statistics, sum(counts.values()))
-        numbers_NK = rotation.numbers(vectors_ND[:: len(vectors_ND) // _LEVEL_ROWS + 1])
-        eight, four, two = _split(numbers_NK, counts)
-        eight_spread, four_spread, two_spread = _split(spread_K[None], counts)
-        largest_K = np.maximum(np.abs(eight).max(axis=0, initial=0.0), _LEAST_RANGE * eight_spread[0])
-        step_K = np.maximum(_MARGIN * largest_K / _INT8_LEVELS, np.finfo(np.float32).tiny)
-        levels = (_levels(four, four_spread[0], 16), _levels(two, two_spread[0], 4))
-        return cls(rotation, step_K.astype(np.float32), *levels)
+        rotation, spread_K = Rotation.of(vectors_ND, statistics, len(bits_of_numbers(vectors_ND.shape[1])))
+        levels = {bits: _levels(bits) for bits in WIDTHS}
+        return cls(rotation, spread_K, levels, {bits: _stretch(levels_L) for bits, levels_L in levels.items()})
 
     @classmethod
     def from_bytes(cls, data: Bytes, dim: int) -> Self:
+        if len(data) != _state_type(dim).itemsize:
+            raise PhraseIndexError(
+                "The index has mixed codes of an earlier kind, which are no longer read; build it anew."
+            )
         (state,) = np.frombuffer(data.tobytes(), dtype=_state_type(dim))
-        mean, forth, back, *levels = (np.array(state[name], dtype=np.float32) for name in state.dtype.names)
-        return cls(Rotation(mean, forth, back), *levels)
+        mean, forth, back, spread, stretch, levels = (np.array(state[n], dtype=np.float32) for n in state.dtype.names)
+        edges = np.cumsum([0, *(2**bits for bits in WIDTHS)]).tolist()
+        parts = {bits: levels[slice(*edge)] for bits, edge in zip(WIDTHS, pairwise(edges), strict=True)}
+        return cls(Rotation(mean, forth, back), spread, parts, dict(zip(WIDTHS, stretch.tolist(), strict=True)))
 
     def to_bytes(self) -> bytes:
         rotation = self.rotation
-        values = (rotation.mean_D, rotation.forth_DK, rotation.back_KD, self.step_K, self.four_KL, self.two_KL)
+        levels = np.concatenate([self.levels[bits] for bits in WIDTHS])
+        stretch = [self.stretch[bits] for bits in WIDTHS]
+        values = (rotation.mean_D, rotation.forth_DK, rotation.back_KD, self.spread_K, stretch, levels)
         state = np.zeros((), dtype=_state_type(self.dim))
         for name, value in zip(state.dtype.names or (), values, strict=True):
             state[name] = value
@@ -80,31 +80,36 @@ class MixedCoder(Coder):
 
     @property
     def row_type(self) -> np.dtype[Any]:
-        sizes = field_sizes(self.dim)
-        return np.dtype([("eight", "i1", (sizes["eight"],)), *((n, "u1", (sizes[n],)) for n in ("four", "two"))])
+        return row_type(self.dim)
 
     def encode(self, vectors_ND: NDArray[np.floating[Any]]) -> Records:
         numbers_NK = self.rotation.numbers(np.asarray(vectors_ND, dtype=np.float32))
-        eight, four, two = _split(numbers_NK, coded_numbers(self.dim))
+        numbers_NK /= np.maximum(self.spread_K, np.finfo(np.float32).tiny)
+        bits_K = np.array(bits_of_numbers(self.dim))
+        codes_NK = np.zeros(numbers_NK.shape, dtype=np.uint8)
+        for bits, levels_L in self.levels.items():
+            alike = bits_K == bits  # numbers with as many bits are neighbours, so that this costs little
+            codes_NK[:, alike] = np.searchsorted((levels_L[1:] + levels_L[:-1]) / 2, numbers_NK[:, alike])
         records_N = np.zeros(len(vectors_ND), dtype=self.row_type)
-        records_N["eight"] = np.clip(np.rint(eight / self.step_K), -_INT8_LEVELS, _INT8_LEVELS)
-        records_N["four"] = _packed(_nearest(four, self.four_KL), 4)
-        records_N["two"] = _packed(_nearest(two, self.two_KL), 2)
+        for field in fields(self.dim):
+            records_N[field.name] = field.packed(codes_NK)
         return records_N
 
     def decode(self, records_N: Records) -> Floats:
         return self.rotation.vectors(self._numbers(records_N))
 
     def scorer(self, queries_BD: Floats) -> Scorer:
-        eight_BK, four_BK, two_BK = _split(self.rotation.queries(queries_BD), coded_numbers(self.dim))
-        eight_BK = eight_BK * self.step_K
+        queries_BK = self.rotation.queries(queries_BD)
         mean_B1 = (queries_BD @ self.rotation.mean_D)[:, None]
+        asked = [
+            (field.name, table, np.ascontiguousarray(queries_BK[:, field.numbers_FM.ravel()]))
+            for field, table in self._tables
+        ]
 
         def scores(records_N: Records) -> Floats:
-            products_BN = eight_BK @ records_N["eight"].astype(np.float32).T
-            products_BN += four_BK @ _looked_up(records_N["four"], self._fours).T
-            products_BN += two_BK @ _looked_up(records_N["two"], self._twos).T
-            products_BN += mean_B1
+            products_BN = np.repeat(mean_B1, len(records_N), axis=1)
+            for name, table, wanted_BK in asked:
+                products_BN += wanted_BK @ _looked_up(records_N[name], table).T
             return np.asarray(products_BN, dtype=np.float32)
 
         return scores
@@ -123,79 +128,58 @@ class MixedCoder(Coder):
         return np.stack([first, 2 * codes - 1 - first], axis=1).ravel()
 
     def _numbers(self, records_N: Records) -> Floats:
-        four_NK = _looked_up(records_N["four"], self._fours)
-        two_NK = _looked_up(records_N["two"], self._twos)
-        return np.concatenate([records_N["eight"] * self.step_K, four_NK, two_NK], axis=1)
+        numbers_NK = np.empty((len(records_N), len(self.spread_K)), dtype=np.float32)
+        for field, table in self._tables:
+            numbers_NK[:, field.numbers_FM.ravel()] = _looked_up(records_N[field.name], table)
+        return numbers_NK
 
     @cached_property
-    def _fours(self) -> Floats:
-        return _byte_table(self.four_KL, 4)
-
-    @cached_property
-    def _twos(self) -> Floats:
-        return _byte_table(self.two_KL, 2)
+    def _tables(self) -> list[tuple[Field, Floats]]:
+        """For each field the numbers of each value of each byte (256 F, M)."""
+        levels_KL = np.zeros((len(self.spread_K), 256), dtype=np.float32)
+        for number, bits in enumerate(bits_of_numbers(self.dim)):
+            levels_KL[number, : 2**bits] = self.levels[bits] * (self.stretch[bits] * self.spread_K[number])
+        return [
+            (field, levels_KL[field.numbers_FM[:, None], field.codes()].reshape(-1, field.numbers_FM.shape[1]))
+            for field in fields(self.dim)
+        ]
 
 
 def _state_type(dim: int) -> np.dtype[Any]:
-    counts = coded_numbers(dim)
-    kept = sum(counts.values())
+    kept = len(bits_of_numbers(dim))
     return np.dtype(
         [
             ("mean", "<f4", (dim,)),
             ("forth", "<f2", (dim, kept)),
             ("back", "<f2", (kept, dim)),
-            ("step", "<f4", (counts["eight"],)),
-            ("four", "<f4", (counts["four"], 16)),
-            ("two", "<f4", (counts["two"], 4)),
+            ("spread", "<f4", (kept,)),
+            ("stretch", "<f4", (len(WIDTHS),)),
+            ("levels", "<f4", (sum(2**bits for bits in WIDTHS),)),
         ]
     )
 
 
-def _split(numbers_NK: Floats, counts: dict[str, int]) -> list[Floats]:
-    first, second = counts["eight"], counts["eight"] + counts["four"]
-    return [numbers_NK[:, :first], numbers_NK[:, first:second], numbers_NK[:, second:]]
-
-
-def _levels(numbers_NK: Floats, spread_K: Floats, count: int) -> Floats:
-    """For each number the levels that leave the least squared error (Lloyd and Max)."""
-    made_up = np.array(_MADE_UP, dtype=np.float32)[:, None] * spread_K
-    ordered_NK = np.sort(np.concatenate([numbers_NK, made_up]), axis=0)
-    return np.stack([_placed(column_N, count) for column_N in ordered_NK.T.astype(np.float64)]).astype(np.float32)
+def _levels(bits: int) -> Floats:
+    """For numbers of spread one."""
+    if bits >= _EVEN_BITS:
+        return np.linspace(-_EVEN_RANGE, _EVEN_RANGE, 2**bits, dtype=np.float32)
+    return _placed(_WIDENED * _NORMAL, 2**bits).astype(np.float32)
 
 
 def _placed(ordered_N: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Levels with the least squared error (Lloyd and Max)."""
     sums = np.concatenate([[0.0], np.cumsum(ordered_N)])
     levels_L = ordered_N[((np.arange(count) + 0.5) / count * len(ordered_N)).astype(np.int64)]
     for _ in range(_LEVEL_ROUNDS):
-        between = (levels_L[1:] + levels_L[:-1]) / 2
-        edges = np.concatenate([[0], np.searchsorted(ordered_N, between), [len(ordered_N)]])
-        taken_L = np.diff(edges)
-        levels_L = np.where(taken_L > 0, np.diff(sums[edges]) / np.maximum(taken_L, 1), levels_L)
-    return np.sort(levels_L)
+        edges = np.concatenate([[0], np.searchsorted(ordered_N, (levels_L[1:] + levels_L[:-1]) / 2), [len(ordered_N)]])
+        levels_L = np.diff(sums[edges]) / np.diff(edges)
+    return levels_L
 
 
-def _nearest(numbers_NK: Floats, levels_KL: Floats) -> Bytes:
-    codes_NK = np.zeros(numbers_NK.shape, dtype=np.uint8)
-    for edge_K in ((levels_KL[:, 1:] + levels_KL[:, :-1]) / 2).T:
-        codes_NK += numbers_NK > edge_K
-    return codes_NK
-
-
-def _packed(codes_NK: Bytes, bits: int) -> Bytes:
-    """Neighbours in one byte, the first in its lowest bits."""
-    per_byte = 8 // bits
-    packed = np.zeros((len(codes_NK), codes_NK.shape[1] // per_byte), dtype=np.uint8)
-    for place in range(per_byte):
-        packed |= codes_NK[:, place::per_byte] << (bits * place)
-    return packed
-
-
-def _byte_table(levels_KL: Floats, bits: int) -> Floats:
-    """The numbers that each of the 256 values stands for, of all bytes in turn."""
-    per_byte = 8 // bits
-    codes = np.arange(256)[:, None] >> (bits * np.arange(per_byte)) & (2**bits - 1)
-    numbers = np.arange(len(levels_KL)).reshape(-1, 1, per_byte)
-    return np.ascontiguousarray(levels_KL[numbers, codes].reshape(-1, per_byte))
+def _stretch(levels_L: Floats) -> float:
+    """Makes the product of a number and its code on average the number's square."""
+    coded_N = levels_L[np.searchsorted((levels_L[1:] + levels_L[:-1]) / 2, _NORMAL)]
+    return float(np.float32(_NORMAL @ _NORMAL / (coded_N @ _NORMAL)))  # as it is stored
 
 
 def _looked_up(codes_NF: Bytes, table: Floats) -> Floats:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from densephrases.index.coder import Floats
 from densephrases.model.statistics import VectorStatistics
 
-_KNOWN_ROWS = 1 << 15  # the model's statistics count as so many: an index may begin with a single article
+_KNOWN_ROWS = 1 << 17  # the model's statistics count as so many: an index may begin with a single article
 _MADE_UP_ROWS = 64  # without statistics, of mean 0 and equal spread: they steady a covariance from few rows
 _LEAST_TYPICAL = 1e-6  # where all rows are equal
 _LEAST_SHARE = 1e-4  # of the strongest direction: no direction counts as one in which no question will ever look

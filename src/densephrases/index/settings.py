@@ -24,7 +24,7 @@ class IndexSettings:
         fingerprint: Names the passage side of the model.
         tokenizer: Hash of its tokenizer.
         dim: Length of a vector.
-        quantizer: How vectors are stored.
+        quantizer: How vectors are stored; by default as `default_quantizer` says.
         filter_threshold: Tokens with a lower filter logit are left out; None keeps all.
         candidates: Kind of candidate index; None chooses by the number of rows.
     """
@@ -50,7 +50,7 @@ class IndexSettings:
             raise ConfigError(f"candidates={self.candidates!r} is unknown; expected one of {list(CANDIDATE_KINDS)}.")
 
     @classmethod
-    def of(cls, encoder: Encoder, model: str, quantizer: Quantizer = "int8") -> Self:
+    def of(cls, encoder: Encoder, model: str, quantizer: Quantizer | None = None) -> Self:
         """What an encoder found as `model` asks for, its own filter threshold included."""
         refuse_split(encoder)
         limits = {name: getattr(encoder.config, name) for name in _LIMITS}
@@ -59,7 +59,7 @@ class IndexSettings:
             fingerprint=encoder.fingerprint,
             tokenizer=tokenizer_hash(encoder),
             dim=encoder.config.vector_size,
-            quantizer=quantizer,
+            quantizer=quantizer or default_quantizer(encoder),
             filter_threshold=encoder.config.filter_threshold,
             **limits,
         )
@@ -97,6 +97,11 @@ class IndexSettings:
     def first_difference(self, other: Self) -> str:
         """The name of a setting in which two differ, or nothing."""
         return next((f.name for f in fields(self) if getattr(self, f.name) != getattr(other, f.name)), "")
+
+
+def default_quantizer(encoder: Encoder) -> Quantizer:
+    """Short codes need to know how vectors are spread, and an index's first rows say too little of it."""
+    return "int8" if encoder.statistics is None else "mixed"
 
 
 def tokenizer_hash(encoder: Encoder) -> str:
