@@ -175,7 +175,7 @@ def measured(source: Source, rows: int, place: Path, queries: Sequence[Floats], 
 
 
 def stored(source: Source, rows: int, path: Path) -> VectorStore:
-    """In int8, as an index stores them by default; a file that was not finished is begun again."""
+    """In int8; a file that was not finished is begun again."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial")

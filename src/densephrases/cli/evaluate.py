@@ -153,7 +153,7 @@ def statistics(
     precision: PrecisionOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """In how few directions questions look and tokens differ; `index --quantizer mixed` spends its bits there."""
+    """In how few directions questions look and tokens differ; indexes spend their bits there."""
     from densephrases.evaluate.datasets import read_squad
     from densephrases.evaluate.statistics import directions_needed, vector_statistics
     from densephrases.model.bundled import resolve
