@@ -16,7 +16,7 @@ Bytes = NDArray[np.uint8]
 Numbers = NDArray[np.int64]
 
 # The bits of the numbers in a byte, and how many such bytes a vector of 384 numbers has.
-_BYTES = {(8,): 8, (6, 2): 24, (5, 3): 28, (4, 4): 14, (2,) * 4: 3, (1,) * 8: 5}
+_BYTES = {(8,): 11, (6, 2): 28, (5, 3): 33, (4, 4): 14, (2,) * 4: 4, (1,) * 8: 6}
 _VECTOR = 384
 WIDTHS = tuple(sorted({bits for pattern in _BYTES for bits in pattern}))
 
