@@ -92,14 +92,15 @@ def read_collection(
     that bound until the best phrase found beats the next bound.
     """
     scorer = SpanScorer(encoded, config, threshold)
-    word_costs = WordCosts.of(encoded, config.word_weight)
+    word_costs = WordCosts.of(encoded, config.word_weight) if config.word_weight else None
     best_of_passages = (maxima or NumpyMaxima)(*scorer.kept_vectors())
     predictions: list[Prediction] = []
     for first in range(0, len(encoded.questions), QUESTIONS_AT_ONCE):
         rows = np.arange(first, min(first + QUESTIONS_AT_ONCE, len(encoded.questions)))
         bounds_BP = scorer.passage_bounds(rows, best_of_passages)
         for row, bounds_P in zip(rows.tolist(), bounds_BP, strict=True):
-            predictions.append(_best_passage(scorer, row, bounds_P, word_costs(row)))
+            costs_P = np.zeros_like(bounds_P) if word_costs is None else word_costs(row)
+            predictions.append(_best_passage(scorer, row, bounds_P, costs_P))
         advance(len(rows))
     return predictions
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from densephrases.search.collection import Floats, Mask, Part, Rows, Segment, passages_of
+from densephrases.search.collection import Floats, Mask, Part, Rows, Segment
 from densephrases.search.windows import Hits, Queries
 from densephrases.search.wording import QuestionWords
 
@@ -50,13 +50,10 @@ class Nominees:
 
 
 def _word_costs(segment: Segment, words: QuestionWords, rows_BK: Rows) -> Floats:
-    """Of the passages of rows, given for the starts of all questions and then for their ends."""
-    questions, passages = len(rows_BK) // 2, max(len(segment.passage_documents), 1)
-    question_B1 = np.arange(len(rows_BK))[:, None] % questions
-    passage_BK = passages_of(segment, np.maximum(rows_BK, 0).ravel()).reshape(rows_BK.shape)
-    distinct, places = np.unique(question_B1 * passages + passage_BK, return_inverse=True)
-    cost_N = words.costs(segment.terms, *np.divmod(distinct, passages))
-    return np.asarray(cost_N[places].reshape(rows_BK.shape))
+    """Of rows that are given for the starts of all questions and then for their ends."""
+    question_BK = np.broadcast_to(np.arange(len(rows_BK))[:, None] % (len(rows_BK) // 2), rows_BK.shape)
+    costs_N = words.costs_of_rows(segment, question_BK.ravel(), np.maximum(rows_BK, 0).ravel())
+    return costs_N.reshape(rows_BK.shape)
 
 
 def _among_best(scores_BK: Floats, count: int) -> Mask:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from densephrases.search.collection import Floats, Mask, Part, Rows, Segment, passages_of
+from densephrases.search.collection import Floats, Mask, Part, Rows, Segment
 from densephrases.search.ranges import ranges
 from densephrases.search.wording import QuestionWords
 
@@ -86,7 +86,7 @@ def scored_window(part: Part, queries: Queries, starts: Hits, ends: Hits, length
         - np.float32(length_penalty) * (stop_K[end_at] - begin_K[start_at]).astype(np.float32)
     )
     if queries.words is not None:
-        score_N -= _word_costs(segment, queries.words, question_K, row_K)[start_at]
+        score_N -= queries.words.costs_of_rows(segment, question_K, row_K)[start_at]
     return Window(
         question_K[start_at],
         row_K[start_at],
@@ -95,15 +95,6 @@ def scored_window(part: Part, queries: Queries, starts: Hits, ends: Hits, length
         _least(scores_2K[0, starts_at], starts.question_H, len(queries)),
         _least(scores_2K[1, ends_at], ends.question_H, len(queries)),
     )
-
-
-def _word_costs(segment: Segment, words: QuestionWords, question_K: Rows, row_K: Rows) -> Floats:
-    """What it costs the passage of each row to lack words of its question; rows are ordered by question and row."""
-    passage_K = passages_of(segment, row_K)
-    first_K = np.ones(len(row_K), dtype=bool)
-    first_K[1:] = (np.diff(passage_K) != 0) | (np.diff(question_K) != 0)
-    cost_N = words.costs(segment.terms, question_K[first_K], passage_K[first_K])
-    return np.asarray(cost_N[np.cumsum(first_K) - 1])
 
 
 def _ends_of(segment: Segment, starts: Hits) -> tuple[Rows, Rows]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.model.tokens import parted_question
-from densephrases.search.collection import Floats, Rows, Terms
+from densephrases.search.collection import Floats, Rows, Segment, Terms, passages_of
 from densephrases.search.ranges import ranges
 from densephrases.text.terms import TERMS, terms
 
@@ -65,6 +65,12 @@ class QuestionWords:
         owner, word = ranges(first_N, self.edges_B[question_N + 1] - first_N)
         lacks = ~segment.contain(passage_N[owner], self.term_W[word])
         return np.bincount(owner[lacks], self.cost_W[word[lacks]], len(question_N)).astype(np.float32)
+
+    def costs_of_rows(self, segment: Segment, question_N: Rows, row_N: Rows) -> Floats:
+        """Of the passage of each row, for the question beside it; a passage is looked up once for a question."""
+        key_N = question_N * segment.terms.passages + passages_of(segment, row_N)
+        distinct, place_N = np.unique(key_N, return_inverse=True)
+        return self.costs(segment.terms, *np.divmod(distinct, max(segment.terms.passages, 1)))[place_N]
 
     def costs_of_all(self, segment: Terms, question: int) -> Floats:
         """Of every passage of a segment, for the words of one question."""

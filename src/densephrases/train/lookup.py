@@ -18,7 +18,7 @@ import numpy as np
 from densephrases.evaluate.questions import OpenQuestion
 from densephrases.index.folder import IndexFolder
 from densephrases.search.answers import Distinct
-from densephrases.search.collection import Floats, Mask, Part, Rows, exact_candidates, passages_of
+from densephrases.search.collection import Floats, Mask, Part, Rows, exact_candidates
 from densephrases.search.filters import Filter
 from densephrases.search.pairs import PairSearch, Phrases
 from densephrases.search.passages import PassageTexts
@@ -133,8 +133,7 @@ class Lookup:
         cost_N = np.zeros(len(phrases), dtype=np.float32)
         for number, part in enumerate(self.parts):
             here = np.flatnonzero(phrases.part_N == number)
-            passage_N = passages_of(part.segment, phrases.start_N[here])
-            cost_N[here] = words.costs(part.segment.terms, np.full_like(passage_N, question), passage_N)
+            cost_N[here] = words.costs_of_rows(part.segment, np.full_like(here, question), phrases.start_N[here])
         return cost_N
 
     def _search(self, texts: PassageTexts, k: int) -> PairSearch:
