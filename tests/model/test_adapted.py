@@ -18,6 +18,7 @@ from densephrases.model.questions import AdaptedEncoder, QuestionSide
 from densephrases.model.statistics import VectorStatistics
 from densephrases.model.tasks import task_names
 from densephrases.text.passages import Passage
+from densephrases.train.loop import compile_layers
 
 PASSAGE = Passage("the tower was built in 1889 by a man")
 QUESTIONS = ["who built the tower", "what is it"]
@@ -43,6 +44,15 @@ def asked(encoder: Any) -> np.ndarray[Any, Any]:
 
 def read(encoder: Any) -> np.ndarray[Any, Any]:
     return np.asarray(encoder.encode_passages([PASSAGE])[0].vectors_TD)
+
+
+@pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning")  # what torch.compile imports
+def test_a_side_whose_layers_were_compiled_for_training(exported: Path, tmp_path: Path) -> None:
+    side = changed_side(exported, 0.5)
+    compile_layers(side)
+    save_adapted(side, exported, tmp_path / "new")
+    save_adapted(changed_side(exported, 0.5), exported, tmp_path / "plain")
+    np.testing.assert_array_equal(asked(load(tmp_path / "new")), asked(load(tmp_path / "plain")))
 
 
 def test_a_default_side_in_a_new_folder(exported: Path, tmp_path: Path) -> None:

@@ -60,8 +60,9 @@ def export_questions(side: QuestionSide, folder: Path) -> None:
     It computes in float. Matrices are stored as half floats, embeddings in 8 bits.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory() as scratch, _exportable(side):
-        proto = _trace(_QuestionGraph(side).eval(), Path(scratch) / "question.onnx")
+    plain = side.copy()  # what training has compiled or fused cannot be traced
+    with TemporaryDirectory() as scratch, _exportable(plain):
+        proto = _trace(_QuestionGraph(plain).eval(), Path(scratch) / "question.onnx")
     _quantize_tables(proto)
     _halve_matrices(proto)
     with (folder / OWN_QUESTION_WEIGHTS).open("wb") as weights:

@@ -44,6 +44,12 @@ class QuestionSide(EncodesQuestions):
         side.load_state_dict(side.state_of(model.state_dict()))
         return side.to(next(model.parameters()).device)
 
+    def copy(self) -> Self:
+        """Its weights in modules as they are made, on the CPU."""
+        made = type(self)(self.config, self.tokens)
+        made.load_state_dict(self.state_dict())
+        return made
+
     def state_of(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Those of a whole model's tensors that are the question side's, by the names they have here."""
         shared = not any(name.startswith("question_start.") for name in weights)
