@@ -87,7 +87,8 @@ def main(
     corpus: Annotated[list[Path] | None, typer.Option(help="What to index; else the bundled sample.")] = None,
     tokens: Annotated[int, typer.Option(help="About how many to encode.")] = 5_000_000,
     batch_tokens: Annotated[str, typer.Option(help="Sizes of batches to compare; the last is built with.")] = "262144",
-    attention: Annotated[str, typer.Option(help="auto, grouped, or both: how BERT-like encoders attend.")] = "auto",
+    attention: Annotated[str, typer.Option(help="auto or grouped: how windows attend; both with a comma.")] = "auto",
+    chunk_tokens: Annotated[int | None, typer.Option(help="Tokens that are sorted by length at once.")] = None,
     keep: Annotated[float | None, typer.Option(help="Share of tokens kept, instead of the model's threshold.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes that tokenise.")] = None,
     build: Annotated[bool, typer.Option(help="Build a whole index as well.")] = True,
@@ -105,12 +106,13 @@ def main(
     indexable = of_base(base) if base is not None else read_indexable(resolve(model))
     encoder = DeviceEncoder(indexable, device)
     encoder.workers = encoder.workers if workers is None else workers
+    encoder.tokens_per_chunk = encoder.tokens_per_chunk if chunk_tokens is None else chunk_tokens
     source = Corpus(tuple(corpus or [articles_path()]), CHARACTERS_PER_TOKEN * tokens)
     announce("Comparing with transformers")
     report.add(workers=encoder.workers, cosines=compared(encoder, indexable, source))
     work = tokenized(encoder, source)
     report.add(Speed(f"tokenisers, {encoder.workers} processes", work.seconds, work.tokens, work.columns))
-    for mode in ("auto", "grouped") if attention == "both" else (attention,):
+    for mode in attention.split(","):
         states = PassageStates(indexable.side, device, encoder.dtype, mode)
         for size in map(int, batch_tokens.split(",")):
             report.add(encoded(f"encoder, {mode}, {size:,} a batch", states, indexable, work, size, peak))

@@ -1,5 +1,6 @@
 """A random encoder small enough to train and export within a second, and a tokenizer for any ASCII text."""
 
+import os
 import string
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 settings.register_profile("unhurried", deadline=None)  # a busy machine is no reason to fail
 settings.load_profile("unhurried")
+
+os.environ["TRITON_INTERPRET"] = "1"  # kernels need no GPU then; read when Triton is imported, which torch may do
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = "the a of in and was is who what when where built tower river city born year paris london france by to it on"

@@ -26,7 +26,7 @@ from densephrases.model.bundled import BUNDLED_FOLDER
 from densephrases.model.device import DeviceEncoder, Indexable, load_on_device, read_indexable
 from densephrases.model.export import export_model
 from densephrases.model.network import PhraseModel
-from densephrases.model.packed import PackedInputs, PackedTrunk, operations
+from densephrases.model.packed import PackedInputs, PackedTrunk, operations, working_kernels
 from densephrases.model.packing import Group, PackedPassages, Packing
 from densephrases.model.passages import PassageSide
 from densephrases.model.restore import restore_passages
@@ -54,13 +54,14 @@ def random_trunk(config: Any, model: Any) -> Trunk:
     return trunk
 
 
+@pytest.mark.parametrize("attention", ["auto", "kernels"])
 @pytest.mark.parametrize(("config", "model"), FAMILIES)
-def test_packed_windows_are_what_each_is_alone(config: Any, model: Any) -> None:
+def test_packed_windows_are_what_each_is_alone(config: Any, model: Any, attention: str) -> None:
     trunk = random_trunk(config, model)
     groups = (Group(0, 2, 150), Group(300, 3, 7), Group(321, 1, 1))
     ids, types = torch.randint(3, 50, (322,)), torch.randint(0, 2, (322,))
     columns = torch.cat([torch.arange(g.length).repeat(g.windows) for g in groups])
-    packed = PackedTrunk(trunk, CPU, torch.float32)
+    packed = PackedTrunk(trunk, CPU, torch.float32, attention)
     edges = torch.tensor([0, 150, 300, 307, 314, 321, 322])
     with torch.inference_mode():
         found = packed(PackedInputs(ids, packed.places_of(columns, types), groups, edges))
@@ -190,3 +191,14 @@ def test_padding_is_seen_by_none(model: PhraseModel) -> None:
     alone, _ = encoder.forward_passages(token_batch(rows[1:], [np.zeros_like(rows[1])], 0))
     np.testing.assert_allclose(vectors[1, :3], alone[0], atol=1e-5)
     assert (vectors[1, 3:] == 0).all()
+
+
+def test_without_a_compiler_libraries_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise RuntimeError("Failed to find C compiler")
+
+    kernels = pytest.importorskip("densephrases.model.kernels", reason="Triton is made for Linux alone")
+    monkeypatch.setattr(kernels, "layer_norm", fail)
+    working_kernels.cache_clear()
+    assert working_kernels(CPU) is None
+    working_kernels.cache_clear()

@@ -4,7 +4,8 @@ It computes what transformers computes, arranged otherwise:
 
 - Matrix products see one long matrix of tokens. Attention is computed for groups of windows of equal length, or by one
   kernel that knows where windows begin.
-- MPNet adds a bias that depends on how far two tokens are apart: one table serves every length.
+- MPNet adds a bias that depends on how far two tokens are apart: one table serves every length. On a GPU a kernel of
+  our own does (`kernels`), as none of the libraries' knows both where windows begin and a bias.
 - Residuals are added inside the matrix products. Their biases are added by the norm before: since that norm's result
   also enters the product in between, the bias there gives back what it gets too much.
 - On a GPU the activation is part of the product as well, which knows only GELU's approximation by tanh. It differs
@@ -13,7 +14,9 @@ It computes what transformers computes, arranged otherwise:
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from subprocess import SubprocessError  # what failing compilers raise
+from types import ModuleType
 from typing import Any, NamedTuple, Self
 
 import torch
@@ -33,6 +36,8 @@ _SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")  # their first posit
 _BACKENDS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 Varlen = Callable[..., Any]
+Attention = Callable[[Tensor], Tensor]
+"""Queries, keys and values (N, 3, A, D) to what is attended to (N, H)."""
 
 
 class Norm(NamedTuple):
@@ -139,6 +144,9 @@ class PackedTrunk:
         self.layers: list[Layer] = [place(layer) for layer in made]
         bias = _distance_bias(encoder, self.positions)
         self.bias: Tensor | None = None if bias is None else place(bias)
+        own = attention == "kernels" or (attention == "auto" and device.type == "cuda")
+        self.kernels = working_kernels(device) if own else None
+        self.windows = self.kernels.WindowAttention(self.bias) if self.kernels and self.bias is not None else None
 
     def places_of(self, columns_N: Tensor, types_N: Tensor) -> Tensor:
         """Rows of `places` for places within windows and types."""
@@ -148,22 +156,29 @@ class PackedTrunk:
     def __call__(self, batch: PackedInputs) -> Tensor:
         """Last hidden states (N, H)."""
         embedded = functional.embedding(batch.ids_N, self.words) + functional.embedding(batch.places_N, self.places)
-        hidden_NH = self.norm(embedded)
+        hidden_NH = self._normed(embedded, self.norm)
+        attend = self._attention(batch)
         with sdpa_kernel(_BACKENDS):
             for layer in self.layers:
-                context_NH = self._attention(layer.attention_in(hidden_NH), batch)
-                hidden_NH = layer.first_norm(hidden_NH.addmm_(context_NH, layer.attention_out))
-                hidden_NH = layer.second_norm(hidden_NH.addmm_(layer.up.gelu(hidden_NH), layer.down))
+                context_NH = attend(layer.attention_in(hidden_NH).view(len(hidden_NH), 3, self.heads, -1))
+                hidden_NH = self._normed(hidden_NH.addmm_(context_NH, layer.attention_out), layer.first_norm)
+                hidden_NH = self._normed(hidden_NH.addmm_(layer.up.gelu(hidden_NH), layer.down), layer.second_norm)
         return hidden_NH
 
-    def _attention(self, projected: Tensor, batch: PackedInputs) -> Tensor:
-        parts = projected.view(len(projected), 3, self.heads, -1)
-        if self.varlen is not None:
-            query, key, value = parts.unbind(1)
-            longest = batch.groups[0].length
-            edges_W = batch.edges_W
-            return torch.flatten(self.varlen(query, key, value, edges_W, edges_W, longest, longest), 1)
-        found = [self._group_attention(parts, group) for group in batch.groups]
+    def _normed(self, hidden_NH: Tensor, norm: Norm) -> Tensor:
+        return norm(hidden_NH) if self.kernels is None else self.kernels.layer_norm(hidden_NH, *norm)
+
+    def _attention(self, batch: PackedInputs) -> Attention:
+        edges_W, longest = batch.edges_W, batch.groups[0].length
+        if (varlen := self.varlen) is not None:
+            return lambda parts: torch.flatten(varlen(*parts.unbind(1), edges_W, edges_W, longest, longest), 1)
+        if (windows := self.windows) is not None and self.kernels is not None:
+            tiles_T2 = windows.tiles(edges_W, self.kernels.tile_count(batch.groups))
+            return lambda parts: windows(parts, edges_W, tiles_T2)
+        return partial(self._grouped_attention, batch.groups)
+
+    def _grouped_attention(self, groups: tuple[Group, ...], parts: Tensor) -> Tensor:
+        found = [self._group_attention(parts, group) for group in groups]
         return found[0] if len(found) == 1 else torch.cat(found)
 
     def _group_attention(self, parts: Tensor, group: Group) -> Tensor:
@@ -222,6 +237,19 @@ def _distance_bias(encoder: Any, positions: int) -> Tensor | None:
     bucket = encoder.encoder.relative_position_bucket(place[None, :] - place[:, None], num_buckets=32)
     table: Tensor = encoder.encoder.relative_attention_bias.weight.detach().cpu()
     return table[bucket].permute(2, 0, 1)[None].contiguous()
+
+
+@cache
+def working_kernels(device: torch.device) -> ModuleType | None:
+    """Ours, where Triton is, which torch brings along for GPUs, and finds the C compiler that it needs."""
+    try:
+        from densephrases.model import kernels
+
+        row = torch.ones(1, 16, device=device)
+        kernels.layer_norm(row, row[0], row[0], 1e-5)
+    except (ImportError, OSError, RuntimeError, SubprocessError):
+        return None
+    return kernels
 
 
 def _varlen(device: torch.device, attention: str) -> Varlen | None:
