@@ -260,6 +260,8 @@ def test_how_far_it_is(tmp_path: Path) -> None:
         next(documents)
     (task,) = shown._bar.tasks
     assert (task.completed, task.total) == (0, path.stat().st_size)
+    shown.reported(Progress(tokens=400, seconds=0.5))
+    assert shown.state == "400 tokens of the first document, 800 tokens/s"
     shown.reported(Progress(documents=2, unchanged=1, tokens=900, seconds=0.5))
     assert shown.state == "2 documents, 4.0 documents/s, 1,800 tokens/s"
     assert 0 < task.completed <= path.stat().st_size

@@ -109,11 +109,13 @@ class Building:
             return "stopping: writing what is encoded"
         if self._all_read and self._passed == self.report.documents:
             return "merging"
-        if not self.done.documents:
+        if not self.done.tokens:
             return f"{counted(self.report.documents, 'document')} read"
         seconds = max(self.done.seconds, 1e-9)
-        rates = f"{self.done.documents / seconds:,.1f} documents/s, {self.done.tokens / seconds:,.0f} tokens/s"
-        return f"{counted(self.done.documents, 'document')}, {rates}"
+        speed = f"{self.done.tokens / seconds:,.0f} tokens/s"
+        if not self.done.documents:
+            return f"{counted(self.done.tokens, 'token')} of the first document, {speed}"
+        return f"{counted(self.done.documents, 'document')}, {self.done.documents / seconds:,.1f} documents/s, {speed}"
 
     def summarise(self, info: IndexInfo) -> str:
         """One line of what was done; what was skipped is told on stderr."""
