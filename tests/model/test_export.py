@@ -9,11 +9,12 @@ import pytest
 import torch
 
 from densephrases.errors import ConfigError, ModelError
-from densephrases.model import export
+from densephrases.model import export, quantized
 from densephrases.model.batches import TokenBatch, token_batch
 from densephrases.model.encoder import Floats
 from densephrases.model.export import export_model
 from densephrases.model.network import PhraseModel
+from densephrases.model.restore import restore_passages
 from densephrases.model.runtime import OnnxEncoder, Precision
 from densephrases.text.passages import Passage
 
@@ -125,6 +126,24 @@ def test_int8_quantises_every_large_weight_and_no_activation_product(both: tuple
     kinds = [node.op_type for node in graph.node]
     assert kinds.count("MatMulInteger") == 2 * 6
     assert kinds.count("MatMul") == 2 * 2 + 1  # queries with keys and weights with values in each layer; the filter
+
+
+def test_int8_with_a_scale_for_each_token(
+    both: tuple[PhraseModel, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where activations have outliers: here in all feed-forward layers, by another measure of what one is."""
+    model, unscaled = both
+    monkeypatch.setattr(quantized, "OUTLYING", 0.0)
+    export_model(model, tmp_path, ("int8",))
+    for folder, expected in ((unscaled, 0), (tmp_path, 2 * 2)):
+        graph = onnx.load(folder / "passage.int8.onnx", load_external_data=False).graph
+        assert [node.op_type for node in graph.node].count("ReduceMax") == expected
+    encoder, questions = OnnxEncoder.load(tmp_path, threads=1), ["who built the tower", "when"]
+    wanted, found = model.encoder().encode_questions(questions), encoder.encode_questions(questions)
+    assert cosines(wanted.start_BD, found.start_BD).min() > 0.95
+    batch = random_batch(model, [9])
+    assert cosines(model.encoder().forward_passages(batch)[0], encoder.forward_passages(batch)[0]).min() > 0.95
+    restore_passages(encoder)  # which refuses a network that computes something else
 
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])

@@ -6,33 +6,31 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import onnx
 import onnxruntime
 import torch
-from onnx import ModelProto, NodeProto, helper, numpy_helper
+from onnx import ModelProto, numpy_helper
 from onnx.external_data_helper import set_external_data
-from onnxruntime.quantization import QuantType, quantize_dynamic
-from onnxruntime.quantization.quant_utils import add_pre_process_metadata
 from torch import Tensor, nn
 
 from densephrases.errors import ConfigError, ModelError
+from densephrases.model.batches import TokenBatch, token_batch
 from densephrases.model.card import CARD_FILE
 from densephrases.model.network import PhraseModel
+from densephrases.model.quantized import halve_matrices, outlying_inputs, quantize, quantize_tables, replace_nodes
 from densephrases.model.questions import QuestionSide
 from densephrases.model.runtime import OWN_QUESTION_GRAPH, OWN_QUESTION_WEIGHTS, PRECISIONS, graph_file, weights_file
-from densephrases.model.tokens import TOKENIZER_FILE
+from densephrases.model.tokens import TOKENIZER_FILE, Tokens
 from densephrases.model.trunk import additive_mask
+from densephrases.sample import SAMPLE_QUESTIONS
 
 OPSET = 17
 INPUTS = ("ids", "types", "mask")
 SHARED_BYTES = 1024  # smaller tensors stay inside their graph
 ALIGNMENT = 64
-TABLE_ROWS = 64  # embeddings of fewer rows are not worth quantising
-NARROW = 16  # layers with fewer outputs (the filter) cost nothing in float and lose most in int8
-HALF = "_half"  # ends the name of a matrix that is stored as half floats
 LARGEST_DIFFERENCE = 1e-3  # of an exported graph from torch, relative to the largest value
 
 
@@ -43,7 +41,7 @@ def export_model(model: PhraseModel, folder: Path, precisions: Sequence[str] = P
     with TemporaryDirectory() as scratch:
         graphs = _trace_graphs(model, Path(scratch))
         for precision in precisions:
-            made = graphs if precision == "fp32" else _quantized(graphs, Path(scratch))
+            made = graphs if precision == "fp32" else _quantized(graphs, model.tokens, Path(scratch))
             _write_graphs(made, folder, precision)
     model.tokens.tokenizer.save(str(folder / TOKENIZER_FILE))
     if model.statistics is not None:
@@ -63,26 +61,11 @@ def export_questions(side: QuestionSide, folder: Path) -> None:
     plain = side.copy()  # what training has compiled or fused cannot be traced
     with TemporaryDirectory() as scratch, _exportable(plain):
         proto = _trace(_QuestionGraph(plain).eval(), Path(scratch) / "question.onnx")
-    _quantize_tables(proto)
-    _halve_matrices(proto)
+    quantize_tables(proto)
+    halve_matrices(proto)
     with (folder / OWN_QUESTION_WEIGHTS).open("wb") as weights:
         _move_weights(proto, weights, OWN_QUESTION_WEIGHTS, {})
     (folder / OWN_QUESTION_GRAPH).write_bytes(proto.SerializeToString(deterministic=True))
-
-
-def _halve_matrices(proto: ModelProto) -> None:
-    """Cast back where they are used, which is done once when the graph is opened."""
-    graph, casts = proto.graph, []
-    for tensor in graph.initializer:
-        if (
-            tensor.data_type == onnx.TensorProto.FLOAT
-            and min(tensor.dims, default=0) >= NARROW
-            and len(tensor.dims) == 2
-        ):
-            name = tensor.name
-            tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float16), f"{name}{HALF}"))
-            casts.append(helper.make_node("Cast", [tensor.name], [name], to=onnx.TensorProto.FLOAT))
-    _replace_nodes(proto, [*casts, *graph.node])
 
 
 def _refuse_unknown(precisions: Sequence[str]) -> None:
@@ -205,74 +188,21 @@ def _skip_identities(proto: ModelProto) -> None:
     kept = [node for node in graph.node if node.output[0] not in source]
     for node in kept:
         node.input[:] = [source.get(name, name) for name in node.input]
-    _replace_nodes(proto, kept)
+    replace_nodes(proto, kept)
 
 
-def _quantized(graphs: dict[str, ModelProto], scratch: Path) -> dict[str, ModelProto]:
-    return {kind: _quantize(proto, scratch / f"{kind}.int8.onnx") for kind, proto in graphs.items()}
-
-
-def _quantize(proto: ModelProto, path: Path) -> ModelProto:
-    """Weights of 8 bits: matrices with a scale per column, embeddings with a scale per row."""
-    prepared = ModelProto()
-    prepared.CopyFrom(proto)
-    add_pre_process_metadata(prepared)  # else the quantiser advises to simplify the graph first
-    quantize_dynamic(
-        prepared,
-        path,
-        op_types_to_quantize=["MatMul", "Gemm"],
-        per_channel=True,
-        weight_type=QuantType.QInt8,
-        nodes_to_exclude=_narrow_layers(prepared),
-        extra_options={"MatMulConstBOnly": True},
-    )
-    made = onnx.load(path)
-    _quantize_tables(made)
+def _quantized(graphs: dict[str, ModelProto], tokens: Tokens, scratch: Path) -> dict[str, ModelProto]:
+    batch = _sample_batch(tokens)
+    made = {}
+    for kind, proto in graphs.items():
+        scaled = outlying_inputs(proto, scratch / f"{kind}.watched.onnx", batch)
+        made[kind] = quantize(proto, scratch / f"{kind}.int8.onnx", scaled)
     return made
 
 
-def _narrow_layers(proto: ModelProto) -> list[str]:
-    width = {tensor.name: min(tensor.dims, default=0) for tensor in proto.graph.initializer}
-    return [
-        node.name
-        for node in proto.graph.node
-        if node.op_type in ("MatMul", "Gemm") and width.get(node.input[1], NARROW) < NARROW
-    ]
-
-
-def _quantize_tables(proto: ModelProto) -> None:
-    """One scale for a whole embedding table, as the quantiser would choose, is far too coarse for most of its rows."""
-    graph = proto.graph
-    gathered = {node.input[0] for node in graph.node if node.op_type == "Gather"}
-    tables = {
-        tensor.name: tensor
-        for tensor in graph.initializer
-        if tensor.name in gathered and len(tensor.dims) == 2 and tensor.dims[0] >= TABLE_ROWS
-    }
-    for name, tensor in tables.items():
-        values = numpy_helper.to_array(tensor)
-        scales = np.maximum(np.abs(values).max(axis=1, keepdims=True), np.finfo(np.float32).tiny) / 127
-        tensor.CopyFrom(numpy_helper.from_array(np.rint(values / scales).astype(np.int8), name))
-        graph.initializer.append(numpy_helper.from_array(scales.astype(np.float32), f"{name}_scales"))
-    _replace_nodes(proto, [made for node in graph.node for made in _read_rows(node, tables)])
-
-
-def _read_rows(node: NodeProto, tables: dict[str, Any]) -> list[NodeProto]:
-    if node.op_type != "Gather" or node.input[0] not in tables:
-        return [node]
-    table, rows, output = node.input[0], node.input[1], node.output[0]
-    return [
-        helper.make_node("Gather", [table, rows], [f"{output}_int8"]),
-        helper.make_node("Cast", [f"{output}_int8"], [f"{output}_float"], to=onnx.TensorProto.FLOAT),
-        helper.make_node("Gather", [f"{table}_scales", rows], [f"{output}_scales"]),
-        helper.make_node("Mul", [f"{output}_float", f"{output}_scales"], [output]),
-    ]
-
-
-def _replace_nodes(proto: ModelProto, nodes: list[NodeProto]) -> None:
-    copies = [NodeProto.FromString(node.SerializeToString()) for node in nodes]
-    del proto.graph.node[:]
-    proto.graph.node.extend(copies)
+def _sample_batch(tokens: Tokens) -> TokenBatch:
+    ids = tokens.questions([sample.question for sample in SAMPLE_QUESTIONS])
+    return token_batch(ids, [np.zeros_like(row) for row in ids], tokens.pad_id)
 
 
 def _write_graphs(graphs: dict[str, ModelProto], folder: Path, precision: str) -> None:

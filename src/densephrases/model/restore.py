@@ -18,8 +18,8 @@ from torch import Tensor, nn
 
 from densephrases.errors import ModelError
 from densephrases.model.batches import token_batch
-from densephrases.model.export import HALF
 from densephrases.model.passages import PassageSide
+from densephrases.model.quantized import HALF
 from densephrases.model.questions import QuestionSide
 from densephrases.model.runtime import OWN_QUESTION_GRAPH, OnnxEncoder
 from densephrases.model.tensors import to_device, to_numpy

@@ -107,14 +107,14 @@ class OnnxEncoder(Encoder):
         return VectorStatistics.read(self.folder, self.config.vector_size)
 
     def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
-        vectors, filters = _run(self.passage_session, batch, ["vectors", "filter"])
+        vectors, filters = run_graph(self.passage_session, batch, ["vectors", "filter"])
         return vectors, filters
 
     def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
         if self.config.split:
-            start, end, coherency = _run(self.question_session, batch, ["start", "end", "coherency"])
+            start, end, coherency = run_graph(self.question_session, batch, ["start", "end", "coherency"])
             return start, end, coherency
-        start, end = _run(self.question_session, batch, ["start", "end"])
+        start, end = run_graph(self.question_session, batch, ["start", "end"])
         return start, end, None
 
     @cached_property
@@ -194,7 +194,7 @@ def _refuse_missing(folder: Path, precision: Precision, task: str | None) -> Non
         )
 
 
-def _run(session: Any, batch: TokenBatch, outputs: list[str]) -> list[Floats]:
+def run_graph(session: Any, batch: TokenBatch, outputs: list[str]) -> list[Floats]:
     """Encoders without token types have no such input: feed what the graph declares."""
     inputs = {"ids": batch.ids, "types": batch.types, "mask": batch.mask}
     feed = {declared.name: inputs[declared.name] for declared in session.get_inputs()}
