@@ -40,6 +40,7 @@ from densephrases.index.candidates import (
 )
 from densephrases.index.coder import Floats
 from densephrases.index.disk import replace_json
+from densephrases.index.inverted import INVERTED_FILES
 from densephrases.index.scaled import Int8Coder
 from densephrases.index.vectors import VectorStore, release_pages
 from densephrases.sample import SAMPLE_QUESTIONS
@@ -157,8 +158,7 @@ def measured(source: Source, rows: int, place: Path, queries: Sequence[Floats], 
     store = stored(source, rows, place / "vectors.bin")
     kind = choose_kind(rows)
     seconds = build_seconds(store, place)
-    path = place / "candidates.faiss"
-    candidates = open_candidates(path, kind, store)
+    candidates = open_candidates(place, kind, store)
     times = search_milliseconds(candidates, queries, effort)
     p50, p99 = (float(np.percentile(times, percent)) for percent in (50, 99))
     return Point(
@@ -167,7 +167,7 @@ def measured(source: Source, rows: int, place: Path, queries: Sequence[Floats], 
         kind=kind,
         build_seconds=seconds,
         store_bytes=(place / "vectors.bin").stat().st_size,
-        candidate_bytes=path.stat().st_size if path.exists() else 0,
+        candidate_bytes=sum((place / name).stat().st_size for name in INVERTED_FILES) if kind != "exact" else 0,
         p50_ms=p50,
         p99_ms=p99,
         recall=recall(candidates, queries[:judged], effort),
@@ -188,10 +188,10 @@ def stored(source: Source, rows: int, path: Path) -> VectorStore:
 
 def build_seconds(store: VectorStore, place: Path) -> float:
     """Of the candidate index, measured when it is built and kept with it."""
-    path, note = place / "candidates.faiss", place / "build.json"
+    note = place / "build.json"
     if not note.exists():
         begin = time.perf_counter()
-        write_candidates(store, choose_kind(len(store)), path)
+        write_candidates(store, choose_kind(len(store)), place)
         replace_json(note, {"seconds": time.perf_counter() - begin})
     return float(json.loads(note.read_text())["seconds"])
 

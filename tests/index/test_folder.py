@@ -446,11 +446,11 @@ def test_folders_that_are_no_index(tmp_path: Path, encoder: HashEncoder) -> None
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(PhraseIndexError, match="not valid JSON"):
         IndexFolder.open(tmp_path)
-    for values, message in [({"schema_version": 2}, "schema version 2, this package reads 4"), ([], "version None")]:
+    for values, message in [({"schema_version": 2}, "schema version 2, this package reads 5"), ([], "version None")]:
         (tmp_path / "manifest.json").write_text(json.dumps(values))
         with pytest.raises(PhraseIndexError, match=message):
             IndexFolder.open(tmp_path)
-    (tmp_path / "manifest.json").write_text('{"schema_version": 4}')
+    (tmp_path / "manifest.json").write_text('{"schema_version": 5}')
     with pytest.raises(PhraseIndexError, match="missing or unknown values"):
         IndexFolder.open(tmp_path)
 

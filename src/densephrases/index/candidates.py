@@ -15,9 +15,10 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.errors import ConfigError, PhraseIndexError, first_line
+from densephrases.errors import ConfigError
 from densephrases.index.coder import Floats
-from densephrases.index.disk import FileEntry, sync_file
+from densephrases.index.disk import FileEntry
+from densephrases.index.inverted import read_inverted, write_inverted
 from densephrases.index.vectors import Rows, VectorStore, release_pages
 
 CandidateKind = Literal["exact", "ivf-pq", "ivf-sq4"]
@@ -124,15 +125,8 @@ class IvfCandidates(Candidates):
         self.index = index
 
     @classmethod
-    def open(cls, path: Path, store: VectorStore) -> Self:
-        try:
-            index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP)
-        except RuntimeError as error:
-            raise PhraseIndexError(
-                f"'{path}' cannot be read as a candidate index ({first_line(error)}); it is damaged: "
-                "run `densephrases check`, and restore it or build the index anew."
-            ) from error
-        return cls(store, index)
+    def open(cls, folder: Path, store: VectorStore) -> Self:
+        return cls(store, read_inverted(folder, len(store)))
 
     def search(
         self,
@@ -229,17 +223,13 @@ def _better(best: tuple[Floats, Rows], scores_BN: Floats, rows_N: Rows, k: int) 
     return np.take_along_axis(scores, order_BK, axis=1), np.take_along_axis(rows, order_BK, axis=1)
 
 
-def open_candidates(path: Path, kind: CandidateKind, store: VectorStore) -> Candidates:
-    return ExactCandidates(store) if kind == "exact" else IvfCandidates.open(path, store)
+def open_candidates(folder: Path, kind: CandidateKind, store: VectorStore) -> Candidates:
+    return ExactCandidates(store) if kind == "exact" else IvfCandidates.open(folder, store)
 
 
-def write_candidates(store: VectorStore, kind: CandidateKind, path: Path) -> FileEntry | None:
+def write_candidates(store: VectorStore, kind: CandidateKind, folder: Path) -> dict[str, FileEntry]:
     """Build and save what the kind needs, the same for the same rows; exact candidates need nothing."""
-    if kind == "exact":
-        return None
-    faiss.write_index(build_ivf(store, kind), str(path))
-    sync_file(path)
-    return FileEntry.of(path)
+    return {} if kind == "exact" else write_inverted(build_ivf(store, kind), folder)
 
 
 def build_ivf(store: VectorStore, kind: CandidateKind) -> Any:

@@ -64,11 +64,6 @@ class HashedFile:
             self._file.raw.close()
 
 
-def sync_file(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
-
-
 def sync_folder(folder: Path) -> None:
     """Make the names in a folder as lasting as the files; where folders cannot be opened, the system does it."""
     if os.name == "nt":

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from densephrases.index.candidates import CandidateKind, choose_kind, write_candidates
 from densephrases.index.manifest import SegmentEntry
-from densephrases.index.segment import CANDIDATES_FILE, Segment
+from densephrases.index.segment import Segment
 from densephrases.index.writer import SegmentWriter
 
 Mask = NDArray[np.bool_]
@@ -79,6 +79,5 @@ def copy_runs(runs: Sequence[Run], folder: Path) -> SegmentEntry:
 def add_candidates(segment: Segment, wanted: CandidateKind | None) -> SegmentEntry:
     """The segment's entry with the candidate index that was asked for, or one that fits its size."""
     kind = choose_kind(segment.rows, wanted)
-    entry = replace(segment.entry, candidates=kind, part=False)
-    made = write_candidates(segment.store, kind, segment.folder / CANDIDATES_FILE)
-    return entry if made is None else replace(entry, files={**entry.files, CANDIDATES_FILE: made})
+    files = segment.entry.files | write_candidates(segment.store, kind, segment.folder)
+    return replace(segment.entry, candidates=kind, part=False, files=files)

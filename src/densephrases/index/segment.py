@@ -24,7 +24,6 @@ TEXT_FILE = "text.bin"
 RECORDS_FILE = "records.bin"
 VECTORS_FILE = "vectors.bin"
 CALIBRATION_FILE = "calibration.bin"
-CANDIDATES_FILE = "candidates.faiss"
 
 ARRAYS = {
     # documents
@@ -128,7 +127,7 @@ class Segment:
 
     @cached_property
     def candidates(self) -> Candidates:
-        return open_candidates(self.folder / CANDIDATES_FILE, self.entry.candidates, self.store)
+        return open_candidates(self.folder, self.entry.candidates, self.store)
 
     @cached_property
     def terms(self) -> SegmentTerms:

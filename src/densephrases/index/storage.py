@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from densephrases.index.inverted import INVERTED_FILES
 from densephrases.index.manifest import SegmentEntry
 from densephrases.index.places import PLACE_ARRAYS
 from densephrases.index.segment import (
     CALIBRATION_FILE,
-    CANDIDATES_FILE,
     RECORDS_FILE,
     TEXT_FILE,
     VECTORS_FILE,
@@ -19,7 +19,7 @@ from densephrases.index.terms import COUNTS_FILE, TERM_ARRAYS
 
 _PURPOSES = {
     "vectors": (VECTORS_FILE, CALIBRATION_FILE),
-    "candidates": (CANDIDATES_FILE,),
+    "candidates": INVERTED_FILES,
     "tokens": tuple(map(array_file, PLACE_ARRAYS)),
     "words": (*map(array_file, TERM_ARRAYS), COUNTS_FILE),
     "text": (TEXT_FILE, array_file("text_blocks")),
