@@ -125,6 +125,12 @@ def test_effort_one_is_exact_and_more_effort_finds_more(approximate: Candidates)
     assert recalls[0] <= recalls[1] <= recalls[2] == 1.0
 
 
+def test_coarser_sketches_have_more_rows_scored_again(approximate: Candidates) -> None:
+    _, found = approximate.search(clustered(5, 64, seed=1), 10, spare=100)
+    expected = 400 * approximate.store.coder.sketch_rescored
+    assert (np.count_nonzero(found >= 0, axis=1) == expected).all()
+
+
 @pytest.mark.parametrize("share", [0.5, 0.01])
 def test_a_mask_is_kept_to(approximate: Candidates, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidates, "EXACT_ROWS", 1000)

@@ -143,7 +143,8 @@ class IvfCandidates(Candidates):
         if allowed is not None and count <= EXACT_ROWS:
             return best_of_rows(self.store, queries_BD, spare * k, np.flatnonzero(allowed))
         parameters = self._parameters(effort, count, allowed)
-        wanted = min(count, max(_LEAST_RESCORED, int(k * rescored_share(effort))))
+        rescored = self.store.coder.sketch_rescored * max(_LEAST_RESCORED, int(k * rescored_share(effort)))
+        wanted = min(count, rescored)
         compared = len(queries_BD) * parameters.nprobe * len(self.store) // self.index.nlist
         with one_thread(compared < _FEW_CODES):
             sketch_BS = np.ascontiguousarray(self.store.coder.sketch_queries(queries_BD), dtype=np.float32)

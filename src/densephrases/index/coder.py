@@ -21,6 +21,7 @@ class Coder(ABC):
 
     sketch_numbers_per_code = 3  # of a candidate index, in 4 bits
     sketch_probes = 1  # clusters that are visited for each one that the effort asks for
+    sketch_rescored = 1  # rows that are scored again for each one that the effort asks for
 
     @classmethod
     @abstractmethod

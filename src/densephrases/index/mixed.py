@@ -22,7 +22,7 @@ from densephrases.index.fields import WIDTHS, Bytes, Field, bits_of_numbers, fie
 from densephrases.index.rotation import Rotation
 from densephrases.model.statistics import VectorStatistics
 
-_VECTOR_NUMBERS_PER_SKETCH_CODE = 12
+_VECTOR_NUMBERS_PER_SKETCH_CODE = 16
 _NORMAL = np.array([NormalDist().inv_cdf((i + 0.5) / 4096) for i in range(4096)])  # sorted
 _WIDENED = 1.3  # times a number's spread: of 1, 1.1, 1.2, 1.3 and 1.4 the one with the least error of the best scores
 _LEVEL_ROUNDS = 50
@@ -35,8 +35,9 @@ _EVEN_RANGE = 4.5  # times a number's spread
 class MixedCoder(Coder):
     """`levels` are for numbers of spread one by their bits, `stretch` is what they are multiplied with when read."""
 
-    sketch_numbers_per_code = 2
+    sketch_numbers_per_code = 3
     sketch_probes = 3  # fewer numbers cluster less well, and take less time to compare
+    sketch_rescored = 2  # makes up for what three numbers in four bits lack
 
     def __init__(
         self, rotation: Rotation, spread_K: Floats, levels: dict[int, Floats], stretch: dict[int, float]
@@ -122,10 +123,10 @@ class MixedCoder(Coder):
 
     @cached_property
     def _sketched(self) -> NDArray[np.int64]:
-        """The first numbers in pairs of the one that counts most and the one that counts least, which share a code."""
+        """The first numbers in threes that share a code: one of those that count most, of the next, and of the last."""
         codes = -(-self.dim // _VECTOR_NUMBERS_PER_SKETCH_CODE)
         first = np.arange(codes)
-        return np.stack([first, 2 * codes - 1 - first], axis=1).ravel()
+        return np.stack([first, 2 * codes - 1 - first, 2 * codes + first], axis=1).ravel()
 
     def _numbers(self, records_N: Records) -> Floats:
         numbers_NK = np.empty((len(records_N), len(self.spread_K)), dtype=np.float32)
