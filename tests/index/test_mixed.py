@@ -33,7 +33,7 @@ def score_error(coder: MixedCoder | Int4Coder, vectors: Floats, queries: Floats)
 def test_scores_are_near_at_fewer_bytes_than_four_bits_take() -> None:
     vectors, queries = rows(3000, 48), rows(50, 48, seed=3)
     coder = MixedCoder.fit(vectors)
-    assert coder.row_type.itemsize == 15
+    assert coder.row_type.itemsize == 12
     assert score_error(coder, vectors, queries) < 0.005
     assert np.square(coder.decode(coder.encode(vectors)) - vectors).sum() < 0.02 * np.square(vectors).sum()
 
@@ -68,7 +68,7 @@ def test_numbers_say_on_average_what_was_there() -> None:
     vectors = rows(20_000, 48)
     coder = MixedCoder.fit(vectors)
     numbers, coded = coder.rotation.numbers(vectors), coder._numbers(coder.encode(vectors))
-    share = (numbers * coded).sum(axis=0)[:24] / np.square(numbers).sum(axis=0)[:24]  # of the others little is known
+    share = (numbers * coded).sum(axis=0)[:20] / np.square(numbers).sum(axis=0)[:20]  # of the others little is known
     assert np.allclose(share, 1, atol=0.03)
 
 

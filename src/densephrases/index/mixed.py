@@ -1,4 +1,4 @@
-"""A quarter of a byte for each number of a vector: rotated, cut, and coded with falling bits.
+"""A fifth of a byte for each number of a vector: rotated, cut, and coded with falling bits.
 
 Levels follow from a number's spread over the model's tokens and the index's first rows, not from these rows alone: they
 may all be of one article, and what later ones have beyond them would be cut off. For the same reason levels lie further
