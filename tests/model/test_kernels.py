@@ -28,7 +28,7 @@ def test_tokens_attend_within_their_windows(lengths: list[int]) -> None:
     edges_W = torch.tensor([0, *lengths]).cumsum(0).to(torch.int32)
     parts, bias = torch.randn(sum(lengths), 3, 2, 16), torch.randn(1, 2, 160, 160)
     attention = kernels.WindowAttention(bias)
-    tiles_T2 = attention.tiles(edges_W, kernels.tile_count([Group(0, 1, length) for length in lengths]))
+    tiles_T2 = attention.tiles(edges_W, [Group(0, 1, length) for length in lengths])
     found = attention(parts, edges_W, tiles_T2)
     torch.testing.assert_close(found, attended(parts, bias, edges_W.tolist()), atol=1e-5, rtol=1e-5)
 
@@ -41,7 +41,7 @@ def test_very_unlike_scores_leave_numbers() -> None:
     )
     parts[:, :2] *= 100
     attention = kernels.WindowAttention(bias)
-    found = attention(parts, edges_W, attention.tiles(edges_W, kernels.tile_count([Group(0, 1, 90)])))
+    found = attention(parts, edges_W, attention.tiles(edges_W, [Group(0, 1, 90)]))
     torch.testing.assert_close(found, attended(parts, bias, [0, 90]), atol=1e-4, rtol=1e-4)
 
 
@@ -49,7 +49,7 @@ def test_every_query_is_in_one_tile() -> None:
     lengths = [130, 130, 130, 64, 64, 1]
     groups = (Group(0, 3, 130), Group(390, 2, 64), Group(518, 1, 1))
     edges_W = torch.tensor([0, *lengths]).cumsum(0)
-    tiles_T2 = kernels.WindowAttention(torch.zeros(1, 1, 8, 8)).tiles(edges_W, kernels.tile_count(groups))
+    tiles_T2 = kernels.WindowAttention(torch.zeros(1, 1, 8, 8)).tiles(edges_W, groups)
     expected = [[w, query] for w, length in enumerate(lengths) for query in range(0, length, kernels.QUERIES)]
     assert tiles_T2.tolist() == expected
 

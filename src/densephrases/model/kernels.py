@@ -27,8 +27,9 @@ class WindowAttention:
     def __init__(self, bias_1ALL: Tensor) -> None:
         self.bias_ALL = (bias_1ALL[0].float() * LOG2_E).to(bias_1ALL.dtype).contiguous()
 
-    def tiles(self, edges_W: Tensor, count: int) -> Tensor:
-        """(T, 2): the window of each tile and its first query; how many there are is `tile_count`."""
+    def tiles(self, edges_W: Tensor, groups: Iterable[Group]) -> Tensor:
+        """(T, 2): the window of each tile and its first query."""
+        count = sum(group.windows * -(-group.length // QUERIES) for group in groups)  # without asking the device
         of_window_W = (edges_W.diff() + QUERIES - 1) // QUERIES
         window_T = torch.repeat_interleave(of_window_W, output_size=count)
         before_W = of_window_W.cumsum(0) - of_window_W
@@ -55,11 +56,6 @@ class WindowAttention:
             num_stages=STAGES,
         )
         return found
-
-
-def tile_count(groups: Iterable[Group]) -> int:
-    """Known without asking the device."""
-    return sum(group.windows * -(-group.length // QUERIES) for group in groups)
 
 
 def layer_norm(hidden_NH: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:

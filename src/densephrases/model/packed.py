@@ -172,8 +172,8 @@ class PackedTrunk:
         edges_W, longest = batch.edges_W, batch.groups[0].length
         if (varlen := self.varlen) is not None:
             return lambda parts: torch.flatten(varlen(*parts.unbind(1), edges_W, edges_W, longest, longest), 1)
-        if (windows := self.windows) is not None and self.kernels is not None:
-            tiles_T2 = windows.tiles(edges_W, self.kernels.tile_count(batch.groups))
+        if (windows := self.windows) is not None:
+            tiles_T2 = windows.tiles(edges_W, batch.groups)
             return lambda parts: windows(parts, edges_W, tiles_T2)
         return partial(self._grouped_attention, batch.groups)
 

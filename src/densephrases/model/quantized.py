@@ -34,7 +34,8 @@ def quantize(proto: ModelProto, path: Path, scaled: Collection[str] = ()) -> Mod
     """
     prepared = ModelProto()
     prepared.CopyFrom(proto)
-    _scale_rows(prepared, scaled)
+    if scaled:
+        _scale_rows(prepared, scaled)
     add_pre_process_metadata(prepared)  # else the quantiser advises to simplify the graph first
     quantize_dynamic(
         prepared,
