@@ -40,6 +40,23 @@ def test_scores_are_products_with_decoded_rows(vectors: Floats, kind: Quantizer,
         np.testing.assert_allclose(found, store.decode(slice(None)) @ query, rtol=1e-4, atol=0.5)
 
 
+@pytest.mark.parametrize("shared_rows", [0, 1000])
+@pytest.mark.parametrize("quantizer", QUANTIZERS)
+def test_each_query_scores_rows_of_its_own(
+    quantizer: Quantizer, shared_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"_OWN_BLOCK_ROWS": 3, "_QUERIES_AT_ONCE": 2, "_SHARED_ROWS": shared_rows}.items():
+        monkeypatch.setattr(vectors_module, name, value)
+    random = np.random.default_rng(0)
+    store = VectorStore.of(random.normal(size=(40, 9)).astype(np.float32), quantizer)
+    queries = random.normal(size=(5, 9)).astype(np.float32)
+    counts = [4, 0, 1, 11, 3]
+    rows = random.integers(40, size=sum(counts))
+    expected = (np.repeat(queries, counts, axis=0) * store.decode(rows)).sum(axis=1)
+    np.testing.assert_allclose(store.own_scores(queries, rows, np.cumsum([0, *counts])), expected, atol=1e-4)
+    assert len(store.own_scores(queries[:0], rows[:0], np.zeros(1, dtype=np.int64))) == 0
+
+
 @pytest.mark.parametrize(
     ("quantizer", "size"), [("fp16", 2 * 7), ("int8", 4 + 7), ("int4", 4 + 4), ("mixed", 1 + 3 + 1 + 1)]
 )

@@ -4,9 +4,11 @@ import mmap
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
+import faiss
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +25,9 @@ CODERS: dict[Quantizer, type[Coder]] = {"fp16": HalfCoder, "int8": Int8Coder, "i
 BLOCK_ROWS = 512  # decoded at once: stays in a core's cache, and no product is worth waking other threads for
 _THREAD_ROWS = 4096
 _THREADS = 4
+_OWN_BLOCK_ROWS = 1024  # larger, as they are compared with one query only
+_QUERIES_AT_ONCE = 16  # whose scorers of mixed codes take some 80 kB each
+_SHARED_ROWS = 16_384  # are scored in a few milliseconds: threads for fewer would not pay
 
 # Shape suffixes: B queries, N rows, D vector size, S numbers of a sketch.
 
@@ -86,10 +91,31 @@ class VectorStore:
             scores_BN[:, first : first + len(block)] = score(self._picked(block))
         return scores_BN
 
+    def own_scores(self, queries_BD: Floats, rows_N: Rows, edges_B: Rows) -> Floats:
+        """Inner products (N) of each query with rows of its own, which lie between its edge and the next."""
+        scores_N = np.empty(len(rows_N), dtype=np.float32)
+
+        def score(first: int) -> None:
+            some = slice(first, first + _QUERIES_AT_ONCE)
+            edges = pairwise(edges_B[first : some.stop + 1].tolist())
+            for scorer, (begin, stop) in zip(self.coder.scorers(queries_BD[some]), edges, strict=True):
+                for at in range(begin, stop, _OWN_BLOCK_ROWS):
+                    block = slice(at, min(at + _OWN_BLOCK_ROWS, stop))
+                    scores_N[block] = scorer(self._picked(rows_N[block]))
+
+        firsts = range(0, len(queries_BD), _QUERIES_AT_ONCE)
+        if len(rows_N) < _SHARED_ROWS:
+            for first in firsts:
+                score(first)
+        else:
+            with ThreadPoolExecutor(faiss.omp_get_max_threads(), "score") as executor:
+                list(executor.map(score, firsts))  # to raise what one of them raises
+        return scores_N
+
     def _picked(self, rows_N: Rows) -> Records:
         """As bytes, which are copied five times as fast as fields."""
         records_N = self.records_N
-        return records_N.view(f"V{records_N.itemsize}")[rows_N].view(records_N.dtype)
+        return records_N.view(f"V{records_N.itemsize}").take(rows_N).view(records_N.dtype)
 
     def scan(self, queries_BD: Floats, block_rows: int = BLOCK_ROWS) -> Iterator[tuple[int, Floats]]:
         """Inner products of all queries with all rows: number of the first row and scores (B, N) of each block."""
