@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import faiss
 import numpy as np
 import pytest
 from hypothesis import given
@@ -40,13 +41,14 @@ def test_scores_are_products_with_decoded_rows(vectors: Floats, kind: Quantizer,
         np.testing.assert_allclose(found, store.decode(slice(None)) @ query, rtol=1e-4, atol=0.5)
 
 
-@pytest.mark.parametrize("shared_rows", [0, 1000])
+@pytest.mark.parametrize(("shared_rows", "threads"), [(0, 1), (0, 2), (0, 9), (1000, 2)])
 @pytest.mark.parametrize("quantizer", QUANTIZERS)
 def test_each_query_scores_rows_of_its_own(
-    quantizer: Quantizer, shared_rows: int, monkeypatch: pytest.MonkeyPatch
+    quantizer: Quantizer, shared_rows: int, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in {"_OWN_BLOCK_ROWS": 3, "_QUERIES_AT_ONCE": 2, "_SHARED_ROWS": shared_rows}.items():
-        monkeypatch.setattr(vectors_module, name, value)
+    monkeypatch.setattr(vectors_module, "_OWN_BLOCK_ROWS", 3)
+    monkeypatch.setattr(vectors_module, "_SHARED_ROWS", shared_rows)
+    monkeypatch.setattr(faiss, "omp_get_max_threads", lambda: threads)
     random = np.random.default_rng(0)
     store = VectorStore.of(random.normal(size=(40, 9)).astype(np.float32), quantizer)
     queries = random.normal(size=(5, 9)).astype(np.float32)
