@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import faiss
 import numpy as np
 import pytest
 from hypothesis import given
@@ -38,6 +39,24 @@ def test_scores_are_products_with_decoded_rows(vectors: Floats, kind: Quantizer,
         scanned = [scores for _, scores in store.scan(query[None], block_rows)]
         found = np.concatenate([np.zeros((1, 0), np.float32), *scanned], axis=1)[0]
         np.testing.assert_allclose(found, store.decode(slice(None)) @ query, rtol=1e-4, atol=0.5)
+
+
+@pytest.mark.parametrize(("shared_rows", "threads"), [(0, 1), (0, 2), (0, 9), (1000, 2)])
+@pytest.mark.parametrize("quantizer", QUANTIZERS)
+def test_each_query_scores_rows_of_its_own(
+    quantizer: Quantizer, shared_rows: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors_module, "_OWN_BLOCK_ROWS", 3)
+    monkeypatch.setattr(vectors_module, "_SHARED_ROWS", shared_rows)
+    monkeypatch.setattr(faiss, "omp_get_max_threads", lambda: threads)
+    random = np.random.default_rng(0)
+    store = VectorStore.of(random.normal(size=(40, 9)).astype(np.float32), quantizer)
+    queries = random.normal(size=(5, 9)).astype(np.float32)
+    counts = [4, 0, 1, 11, 3]
+    rows = random.integers(40, size=sum(counts))
+    expected = (np.repeat(queries, counts, axis=0) * store.decode(rows)).sum(axis=1)
+    np.testing.assert_allclose(store.own_scores(queries, rows, np.cumsum([0, *counts])), expected, atol=1e-4)
+    assert len(store.own_scores(queries[:0], rows[:0], np.zeros(1, dtype=np.int64))) == 0
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,9 @@ SIZE = 3
 class MemoryStore:
     vectors_RD: Floats
 
-    def batch_scores(self, rows_N: Rows, queries_BD: Floats) -> Floats:
-        return np.asarray(queries_BD @ self.vectors_RD[rows_N].T)
+    def own_scores(self, queries_BD: Floats, rows_N: Rows, edges_B: Rows) -> Floats:
+        queries_ND = np.repeat(queries_BD, np.diff(edges_B), axis=0)
+        return np.asarray((queries_ND * self.vectors_RD[rows_N]).sum(axis=1))
 
 
 @dataclass(frozen=True)

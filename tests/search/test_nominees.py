@@ -16,7 +16,7 @@ def best_scores(parts: list[Part], asked: Queries, question: int, vector_D: Floa
     found: list[float] = []
     for number, part in enumerate(parts):
         rows = part.listed_rows()
-        scores = part.segment.store.batch_scores(rows, vector_D[None])[0]
+        scores = part.segment.store.own_scores(vector_D[None], rows, np.array([0, len(rows)]))
         kept = np.argsort(-scores, kind="stable")[: count if asked.words is None else SPARE * min(count, part.rows)]
         brute = brute_force(parts, asked, question, 0.0)
         found += [float(scores[place]) - brute.word_cost(number, int(rows[place])) for place in kept.tolist()]
@@ -35,7 +35,7 @@ def test_the_best_rows_are_taken(index: MemoryIndex, asked: Queries, count: int)
             taken = []
             for number, (part, hits) in enumerate(zip(parts, nominees.hits, strict=True)):
                 rows = hits[side].row_H[hits[side].question_H == question]
-                scores = part.segment.store.batch_scores(rows, vector_D[None])[0].tolist()
+                scores = part.segment.store.own_scores(vector_D[None], rows, np.array([0, len(rows)])).tolist()
                 taken += [s - brute.word_cost(number, row) for s, row in zip(scores, rows.tolist(), strict=True)]
             expected = best_scores(parts, asked, question, vector_D, count)
             np.testing.assert_allclose(sorted(taken, reverse=True), expected, rtol=1e-5, atol=1e-4)

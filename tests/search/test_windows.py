@@ -40,6 +40,6 @@ def test_weakest_candidates(index: MemoryIndex) -> None:
         rows = part.listed_rows()[:3]
         starts = Hits(np.zeros(len(rows), dtype=np.int64), rows)
         window = scored_window(part, Queries(query, query), starts, Hits.none(), 0.0)
-        lowest = float(part.segment.store.batch_scores(rows, query[:1]).min())
+        lowest = float(part.segment.store.own_scores(query[:1], rows, np.array([0, len(rows)])).min())
         assert window.weakest_start_B.tolist() == [lowest, np.inf]
         assert window.weakest_end_B.tolist() == [np.inf, np.inf]

@@ -161,13 +161,10 @@ class IvfCandidates(Candidates):
         return parameters
 
     def _rescored(self, queries_BD: Floats, rows_BK: Rows, k: int) -> tuple[Floats, Rows]:
-        best = [
-            best_of_rows(self.store, query_D[None], k, rows_K[rows_K >= 0])
-            for query_D, rows_K in zip(queries_BD, rows_BK, strict=True)
-        ]
-        scores = [scores_1K for scores_1K, _ in best] or [np.zeros((0, k), dtype=np.float32)]
-        rows = [rows_1K for _, rows_1K in best] or [np.zeros((0, k), dtype=np.int64)]
-        return np.concatenate(scores), np.concatenate(rows)
+        edges_B = rows_BK.shape[1] * np.arange(len(queries_BD) + 1)
+        scores_BK = self.store.own_scores(queries_BD, np.maximum(rows_BK, 0).ravel(), edges_B).reshape(rows_BK.shape)
+        scores_BK[rows_BK < 0] = -np.inf
+        return _better(_none(len(queries_BD), k), scores_BK, rows_BK, k)
 
 
 @contextmanager
@@ -210,13 +207,16 @@ def _none(queries: int, k: int) -> tuple[Floats, Rows]:
     return np.full((queries, k), -np.inf, dtype=np.float32), np.full((queries, k), -1, dtype=np.int64)
 
 
-def _better(best: tuple[Floats, Rows], scores_BN: Floats, rows_N: Rows, k: int) -> tuple[Floats, Rows]:
-    """The k best of those known and some more, the lower row first where scores are equal."""
-    if len(rows_N) > k:
+def _better(best: tuple[Floats, Rows], scores_BN: Floats, rows: Rows, k: int) -> tuple[Floats, Rows]:
+    """The k best of those known and some more, the lower row first where scores are equal.
+
+    Rows are the same for all queries (N), or each has its own (B, N).
+    """
+    rows_BN = np.broadcast_to(rows, scores_BN.shape)
+    if scores_BN.shape[1] > k:
         chosen_BK = np.argpartition(-scores_BN, k - 1, axis=1)[:, :k] if k else np.zeros((len(scores_BN), 0), np.int64)
-        rows_BN, scores_BN = rows_N[chosen_BK], np.take_along_axis(scores_BN, chosen_BK, axis=1)
-    else:
-        rows_BN = np.broadcast_to(rows_N, scores_BN.shape)
+        rows_BN = np.take_along_axis(rows_BN, chosen_BK, axis=1)
+        scores_BN = np.take_along_axis(scores_BN, chosen_BK, axis=1)
     scores = np.concatenate([best[0], scores_BN], axis=1)
     rows = np.concatenate([best[1], rows_BN], axis=1)
     rows[scores == -np.inf] = -1

@@ -56,9 +56,17 @@ class Coder(ABC):
     def scorer(self, queries_BD: Floats) -> Scorer:
         """Gives the inner products (B, N) of the queries with what records decode to."""
 
+    def scorers(self, queries_BD: Floats) -> list[Scorer]:
+        """For each query one that gives its inner products (N) alone, where queries have rows of their own."""
+        return [_of_one(self.scorer(query_D[None])) for query_D in queries_BD]
+
     def sketch(self, records_N: Records) -> Floats:
         """Numbers (N, S) whose products with those of queries rank rows nearly as scores do."""
         return self.decode(records_N)
 
     def sketch_queries(self, queries_BD: Floats) -> Floats:
         return queries_BD
+
+
+def _of_one(scorer: Scorer) -> Scorer:
+    return lambda records_N: scorer(records_N)[0]

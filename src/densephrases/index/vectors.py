@@ -2,11 +2,13 @@
 
 import mmap
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
+import faiss
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +25,8 @@ CODERS: dict[Quantizer, type[Coder]] = {"fp16": HalfCoder, "int8": Int8Coder, "i
 BLOCK_ROWS = 512  # decoded at once: stays in a core's cache, and no product is worth waking other threads for
 _THREAD_ROWS = 4096
 _THREADS = 4
+_OWN_BLOCK_ROWS = 1024  # larger, as they are compared with one query only
+_SHARED_ROWS = 16_384  # are scored in a few milliseconds: threads for fewer would not pay
 
 # Shape suffixes: B queries, N rows, D vector size, S numbers of a sketch.
 
@@ -86,16 +90,41 @@ class VectorStore:
             scores_BN[:, first : first + len(block)] = score(self._picked(block))
         return scores_BN
 
+    def own_scores(self, queries_BD: Floats, rows_N: Rows, edges_B: Rows) -> Floats:
+        """Inner products (N) of each query with rows of its own, which lie between its edge and the next."""
+        scores_N = np.empty(len(rows_N), dtype=np.float32)
+        threads = faiss.omp_get_max_threads() if len(rows_N) >= _SHARED_ROWS else 1
+        share = -(-len(queries_BD) // threads) or 1
+
+        def score(first: int) -> None:
+            edges = pairwise(edges_B[first : first + share + 1].tolist())
+            for scorer, (begin, stop) in zip(self.coder.scorers(queries_BD[first : first + share]), edges, strict=True):
+                for at in range(begin, stop, _OWN_BLOCK_ROWS):
+                    block = slice(at, min(at + _OWN_BLOCK_ROWS, stop))
+                    scores_N[block] = scorer(self._picked(rows_N[block]))
+
+        _side_by_side(score, range(0, len(queries_BD), share))
+        return scores_N
+
     def _picked(self, rows_N: Rows) -> Records:
         """As bytes, which are copied five times as fast as fields."""
         records_N = self.records_N
-        return records_N.view(f"V{records_N.itemsize}")[rows_N].view(records_N.dtype)
+        return records_N.view(f"V{records_N.itemsize}").take(rows_N).view(records_N.dtype)
 
     def scan(self, queries_BD: Floats, block_rows: int = BLOCK_ROWS) -> Iterator[tuple[int, Floats]]:
         """Inner products of all queries with all rows: number of the first row and scores (B, N) of each block."""
         score = self.coder.scorer(queries_BD)
         for first in range(0, len(self), block_rows):
             yield first, score(self.records_N[first : first + block_rows])
+
+
+def _side_by_side(work: Callable[[int], None], shares: Sequence[int]) -> None:
+    """Each share in a thread of its own, but a single one in this."""
+    if len(shares) == 1:
+        work(shares[0])
+    elif shares:
+        with ThreadPoolExecutor(len(shares), "score") as executor:
+            list(executor.map(work, shares))  # to raise what one of them raises
 
 
 def map_array(path: Path, dtype: Any) -> NDArray[Any]:

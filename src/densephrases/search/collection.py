@@ -17,8 +17,8 @@ Mask = NDArray[np.bool_]
 
 
 class Store(Protocol):
-    def batch_scores(self, rows_N: Rows, queries_BD: Floats) -> Floats:
-        """The inner products (B, N) of the rows' stored vectors with the queries."""
+    def own_scores(self, queries_BD: Floats, rows_N: Rows, edges_B: Rows) -> Floats:
+        """The inner products (N) of each query with the stored vectors of its rows, from its edge to the next."""
 
 
 class Candidates(Protocol):

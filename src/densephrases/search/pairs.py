@@ -42,6 +42,11 @@ class Phrases:
     def take(self, chosen: Rows | slice) -> "Phrases":
         return Phrases(self.part_N[chosen], self.start_N[chosen], self.end_N[chosen], self.score_N[chosen])
 
+    @classmethod
+    def joined(cls, several: Sequence["Phrases"]) -> "Phrases":
+        columns = ([getattr(each, name) for each in several] for name in cls.__slots__)
+        return cls(*map(np.concatenate, columns))
+
     def above(self, bound: float) -> "Phrases":
         return self if bound == -np.inf else self.take(np.flatnonzero(self.score_N > bound))
 

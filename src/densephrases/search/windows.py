@@ -1,7 +1,6 @@
 """All phrases of a segment that begin or end at a candidate row, scored from the store."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from densephrases.search.ranges import ranges
 from densephrases.search.wording import QuestionWords
 
 # Shape suffixes, all but B and D over all questions: B questions, D vector size, H candidate rows, N phrases,
-# K different rows of the phrases of a question.
+# K different rows at which phrases begin, or end.
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,31 +69,58 @@ def scored_window(part: Part, queries: Queries, starts: Hits, ends: Hits, length
     segment = part.segment
     start_of, end_N = _ends_of(segment, starts)
     end_of, start_N = _starts_of(part, ends, starts)
-    # A phrase may be a single row, so these are all rows of all phrases, the candidates among them.
-    keys = [_keys(segment, starts.question_H[start_of], end_N), _keys(segment, ends.question_H[end_of], start_N)]
-    distinct, places = np.unique(np.concatenate(keys), return_inverse=True)
-    scores_2K = _scores(segment, queries, distinct)
-    starts_at, ends_at = (np.searchsorted(distinct, _keys(segment, h.question_H, h.row_H)) for h in (starts, ends))
-    start_at = np.concatenate([starts_at[start_of], places[len(end_N) :]])
-    end_at = np.concatenate([places[: len(end_N)], ends_at[end_of]])
-    question_K, row_K = np.divmod(distinct, max(segment.rows, 1))
-    begin_K = segment.places(row_K)
-    stop_K = begin_K + segment.lengths(row_K)
+    begins = _Boundaries.of(segment, starts, ends.question_H[end_of], start_N)
+    stops = _Boundaries.of(segment, ends, starts.question_H[start_of], end_N)
+    begin_scores_K, stop_scores_K = _scores(segment, queries, begins, stops)
+    begin_at = np.concatenate([begins.hit_H[start_of], begins.other_N])
+    stop_at = np.concatenate([stops.other_N, stops.hit_H[end_of]])
+    begin_K = segment.places(begins.row_K)
+    stop_K = segment.places(stops.row_K) + segment.lengths(stops.row_K)
     score_N = (
-        scores_2K[0, start_at]
-        + scores_2K[1, end_at]
-        - np.float32(length_penalty) * (stop_K[end_at] - begin_K[start_at]).astype(np.float32)
+        begin_scores_K[begin_at]
+        + stop_scores_K[stop_at]
+        - np.float32(length_penalty) * (stop_K[stop_at] - begin_K[begin_at]).astype(np.float32)
     )
     if queries.words is not None:
-        score_N -= queries.words.costs_of_rows(segment, question_K, row_K)[start_at]
+        score_N -= queries.words.costs_of_rows(segment, begins.question_K, begins.row_K)[begin_at]
     return Window(
-        question_K[start_at],
-        row_K[start_at],
-        row_K[end_at],
+        begins.question_K[begin_at],
+        begins.row_K[begin_at],
+        stops.row_K[stop_at],
         score_N,
-        _least(scores_2K[0, starts_at], starts.question_H, len(queries)),
-        _least(scores_2K[1, ends_at], ends.question_H, len(queries)),
+        _least(begin_scores_K[begins.hit_H], starts.question_H, len(queries)),
+        _least(stop_scores_K[stops.hit_H], ends.question_H, len(queries)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Boundaries:
+    """Rows at which phrases begin, or those at which they end, each once for a question however windows overlap.
+
+    `hit_H` and `other_N` say which of these rows the candidates are, and the rows at which other candidates' phrases
+    begin or end.
+    """
+
+    question_K: Rows
+    row_K: Rows
+    hit_H: Rows
+    other_N: Rows
+
+    @classmethod
+    def of(cls, segment: Segment, hits: Hits, question_N: Rows, row_N: Rows) -> "_Boundaries":
+        keys = [_keys(segment, hits.question_H, hits.row_H), _keys(segment, question_N, row_N)]
+        distinct_K, place = np.unique(np.concatenate(keys), return_inverse=True)
+        question_K, row_K = np.divmod(distinct_K, max(segment.rows, 1))
+        return cls(question_K, row_K, place[: len(hits.row_H)], place[len(hits.row_H) :])
+
+
+def _scores(segment: Segment, queries: Queries, begins: _Boundaries, stops: _Boundaries) -> tuple[Floats, Floats]:
+    """Of where phrases begin with the start vectors, and of where they end with the end vectors, in one go."""
+    both_BD = np.concatenate([queries.start_BD, queries.end_BD])
+    asked = np.concatenate([begins.question_K, stops.question_K + len(queries)])
+    edges_B = np.searchsorted(asked, np.arange(len(both_BD) + 1))
+    scores = segment.store.own_scores(both_BD, np.concatenate([begins.row_K, stops.row_K]), edges_B)
+    return scores[: len(begins.row_K)], scores[len(begins.row_K) :]
 
 
 def _ends_of(segment: Segment, starts: Hits) -> tuple[Rows, Rows]:
@@ -122,17 +148,6 @@ def _contains(ordered_H: Rows, keys_N: Rows) -> Mask:
         return np.zeros(len(keys_N), dtype=bool)
     place_N = np.minimum(np.searchsorted(ordered_H, keys_N), len(ordered_H) - 1)
     return np.asarray(ordered_H[place_N] == keys_N)
-
-
-def _scores(segment: Segment, queries: Queries, keys_K: Rows) -> Floats:
-    """Start and end scores (2, K) of ordered keys: each question's rows are read once, however windows overlap."""
-    scores_2K = np.empty((2, len(keys_K)), dtype=np.float32)
-    edges = np.searchsorted(keys_K, np.arange(len(queries) + 1) * segment.rows).tolist()
-    for question, (first, stop) in enumerate(pairwise(edges)):
-        if stop > first:
-            both_2D = np.stack([queries.start_BD[question], queries.end_BD[question]])
-            scores_2K[:, first:stop] = segment.store.batch_scores(keys_K[first:stop] - question * segment.rows, both_2D)
-    return scores_2K
 
 
 def _least(scores_H: Floats, question_H: Rows, questions: int) -> Floats:

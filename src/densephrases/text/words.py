@@ -1,6 +1,7 @@
 """Words as runs of non-space characters: the measure of how long a phrase may be, and where it may not be cut."""
 
 import unicodedata
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ def is_inside_word(text: str, position: int) -> bool:
     return 0 < position < len(text) and _joins(text[position - 1]) and _joins(text[position])
 
 
+@lru_cache(1 << 12)
 def _joins(character: str) -> bool:
     code = ord(character)
     if any(first <= code <= last for first, last in UNSPACED):
