@@ -4,18 +4,24 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.search.passages import FoundPassage
+from densephrases.search.passages import FoundPassage, sentences_around
 from densephrases.text.documents import Document
-from densephrases.text.sentences import TextSpan, sentences_around
+from densephrases.text.sentences import TextSpan
+from densephrases.text.sentences import sentences_around as around_one
 
 TEXTS = st.text(st.sampled_from("aB. ?\n中。1)"), max_size=40)
 
 
-@given(TEXTS, st.data())
-def test_sentences_around(text: str, data: st.DataObject) -> None:
+@given(st.lists(TEXTS, max_size=4), st.data())
+def test_sentences_around(texts: list[str], data: st.DataObject) -> None:
+    asked = [(number, start, end) for number, text in enumerate(texts) for start, end in data.draw(spans_in(text))]
+    asked = data.draw(st.permutations(asked))
+    passages = [FoundPassage(text, 0, Document("d", text)).sentences_S2 for text in texts]
+    number_N, *spans = np.array(asked, dtype=np.int64).reshape(-1, 3).T
+    found = sentences_around(passages, number_N, np.stack(spans, axis=1))
+    assert [TextSpan(*span) for span in found.tolist()] == [around_one(texts[n], *span) for n, *span in asked]
+
+
+def spans_in(text: str) -> st.SearchStrategy[list[tuple[int, int]]]:
     starts = st.integers(0, len(text))
-    spans = data.draw(st.lists(starts.flatmap(lambda start: st.tuples(st.just(start), st.integers(start, len(text))))))
-    passage = FoundPassage(text, 0, Document("d", text))
-    found = passage.sentences_around(np.array(spans, dtype=np.int64).reshape(-1, 2))
-    expected = [sentences_around(text, start, end) for start, end in spans]
-    assert [TextSpan(*span) for span in found.tolist()] == expected
+    return st.lists(starts.flatmap(lambda start: st.tuples(st.just(start), st.integers(start, len(text)))), max_size=5)

@@ -164,7 +164,8 @@ class IvfCandidates(Candidates):
         edges_B = rows_BK.shape[1] * np.arange(len(queries_BD) + 1)
         scores_BK = self.store.own_scores(queries_BD, np.maximum(rows_BK, 0).ravel(), edges_B).reshape(rows_BK.shape)
         scores_BK[rows_BK < 0] = -np.inf
-        return _better(_none(len(queries_BD), k), scores_BK, rows_BK, k)
+        lacking = _none(len(queries_BD), max(k - rows_BK.shape[1], 0))
+        return _better(lacking, scores_BK, rows_BK, k)
 
 
 @contextmanager

@@ -25,19 +25,25 @@ class FoundPassage:
     document: DocumentRecord
 
     @cached_property
-    def _sentences_S2(self) -> Rows:  # noqa: N802
+    def sentences_S2(self) -> Rows:  # noqa: N802
+        """The characters of each sentence."""
         return np.array([(s.start, s.end) for s in sentence_spans(self.text)], dtype=np.int64).reshape(-1, 2)
 
-    def sentences_around(self, spans_N2: Rows) -> Rows:
-        """For each span from the first to the last sentence that it touches, or itself if it touches none."""
-        start_N, end_N = spans_N2[:, 0], np.maximum(spans_N2[:, 1], spans_N2[:, 0] + 1)
-        first_N = np.searchsorted(self._sentences_S2[:, 1], start_N, side="right")
-        last_N = np.searchsorted(self._sentences_S2[:, 0], end_N, side="left") - 1
-        touched_N = first_N <= last_N
-        around_N2 = spans_N2.copy()
-        around_N2[touched_N, 0] = self._sentences_S2[first_N[touched_N], 0]
-        around_N2[touched_N, 1] = self._sentences_S2[last_N[touched_N], 1]
-        return around_N2
+
+def sentences_around(sentences: Sequence[Rows], passage_N: Rows, spans_N2: Rows) -> Rows:
+    """For each span from the first to the last sentence that it touches, or itself if it touches none.
+
+    Passages are looked through together, as if each began where no other can end.
+    """
+    begin_N1 = passage_N[:, None] << _PASSAGE_BITS
+    shifted = [each_S2 + (number << _PASSAGE_BITS) for number, each_S2 in enumerate(sentences)]
+    start_S, end_S = np.concatenate([*shifted, np.zeros((0, 2), dtype=np.int64)]).T
+    around_N2 = spans_N2 + begin_N1
+    first_N = np.searchsorted(end_S, around_N2[:, 0], side="right")
+    last_N = np.searchsorted(start_S, np.maximum(around_N2[:, 1], around_N2[:, 0] + 1), side="left") - 1
+    touched_N = first_N <= last_N
+    around_N2[touched_N, 0], around_N2[touched_N, 1] = start_S[first_N[touched_N]], end_S[last_N[touched_N]]
+    return np.asarray(around_N2 - begin_N1)
 
 
 def sampled_texts(segments: Sequence[Segment], characters: int) -> Iterator[str]:
@@ -83,11 +89,8 @@ class PassageTexts:
     def sentences(self, passage_N: Rows, spans_N2: Rows) -> Rows:
         """The characters (N, 2) of the sentences around each span, in its passage as well."""
         keys, place_N = np.unique(passage_N, return_inverse=True)
-        around_N2 = np.empty_like(spans_N2)
-        for place, key in enumerate(keys.tolist()):
-            here = place_N == place
-            around_N2[here] = self.of_key(key).sentences_around(spans_N2[here])
-        return around_N2
+        sentences = [self.of_key(key).sentences_S2 for key in keys.tolist()]
+        return sentences_around(sentences, place_N, spans_N2)
 
     def _look_up(self, phrases: Phrases, field: Callable[[Segment, Phrases], Rows]) -> Rows:
         if len(self.parts) == 1:

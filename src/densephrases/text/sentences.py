@@ -36,7 +36,7 @@ _TERMINATORS = ".!?\u2026\u203c\u2047\u2048\u2049\u061f\u06d4\u0964\u0965\u1362"
 # Quotes and brackets, and Markdown's emphasis marks, that may stand between the mark and the space.
 _CLOSING = "\"'\u2019\u201d\u00bb\u203a)]}*_`\u300d\u300f\uff09\u3011\u3009\u300b"
 _OPENING_BRACKETS = "([{"
-_CONTINUING = _TERMINATORS + ")]},;:"
+_CONTINUING = tuple(_TERMINATORS + ")]},;:")
 
 _LINE_BREAK = re.compile("\r\n|[\n\r\u0085\u2028]")
 _BREAK_AND_SPACE = re.compile("[\n\r\u0085\u2028\u2029]\\s*")
@@ -159,7 +159,7 @@ def _is_end(text: str, mark: re.Match[str], sentence: int, stop: int) -> bool:
     following = _NEXT.match(text, mark.end(), stop)
     assert following is not None, "the pattern matches anything"
     symbols, first = following.groups()
-    if first.islower() or symbols.startswith(tuple(_CONTINUING)):
+    if first.islower() or symbols.startswith(_CONTINUING):
         return False
     return mark.group(1) != "." or not _is_abbreviated(text, mark.start(), sentence, following.start(2))
 
