@@ -16,8 +16,8 @@ from densephrases.evaluate.questions import OpenQuestion
 
 Answering = Callable[[Sequence[str]], list[str]]
 
-# Threads of ONNX Runtime keep cores busy for some 25 ms after a call. Nobody encodes questions only to encode them again
-# for an answer, so that an answer must not be timed while those of the encoding alone are still at it.
+# Threads of ONNX Runtime keep cores busy for some 25 ms after a call. Nobody encodes questions just to encode them anew
+# in order to answer: an answer must not be timed while the threads of the encoding alone are still at it.
 REST_SECONDS = 0.06
 
 
