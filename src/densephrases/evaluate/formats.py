@@ -13,7 +13,7 @@ from densephrases.evaluate.kilt import read_kilt
 from densephrases.evaluate.questions import Entry, Format, OpenQuestion, Place, content_of, json_lines, json_list
 
 _DESCRIPTION = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()]*))\)')
-_EXPECTED = "give --format, or a file of JSON lines with 'question' and 'answers'"
+_EXPECTED = "write it as JSON lines with 'question' and 'answers', or name its format where the command takes --format"
 
 ReadEntry = Callable[[Mapping[str, Any], str], OpenQuestion]
 

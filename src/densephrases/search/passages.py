@@ -11,6 +11,7 @@ from densephrases.search.pairs import Phrases
 from densephrases.text.sentences import sentence_spans
 
 _PASSAGE_BITS = 40
+_CHARACTER_BITS = 40  # a passage has fewer characters
 _SPREAD = 64
 
 # Shape suffixes: N phrases, S sentences of a passage.
@@ -35,8 +36,8 @@ def sentences_around(sentences: Sequence[Rows], passage_N: Rows, spans_N2: Rows)
 
     Passages are looked through together, as if each began where no other can end.
     """
-    begin_N1 = passage_N[:, None] << _PASSAGE_BITS
-    shifted = [each_S2 + (number << _PASSAGE_BITS) for number, each_S2 in enumerate(sentences)]
+    begin_N1 = passage_N[:, None] << _CHARACTER_BITS
+    shifted = [each_S2 + (number << _CHARACTER_BITS) for number, each_S2 in enumerate(sentences)]
     start_S, end_S = np.concatenate([*shifted, np.zeros((0, 2), dtype=np.int64)]).T
     around_N2 = spans_N2 + begin_N1
     first_N = np.searchsorted(end_S, around_N2[:, 0], side="right")
