@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from densephrases.evaluate.datasets import QuestionedPassage
 from densephrases.evaluate.metrics import normalize_answer
-from densephrases.evaluate.reading import QUESTIONS_AT_ONCE, EncodedFile, Maxima, NumpyMaxima, SpanScorer, encode_file
+from densephrases.evaluate.reading import QUESTIONS_AT_ONCE, Maxima, NumpyMaxima, SpanScorer, encode_file
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, Floats
 
@@ -36,9 +36,10 @@ def confused_passages(
     for first in range(0, len(encoded.questions), QUESTIONS_AT_ONCE):
         rows = np.arange(first, min(first + QUESTIONS_AT_ONCE, len(encoded.questions)))
         for row, bounds_P in zip(rows.tolist(), scorer.passage_bounds(rows, best_of_passages), strict=True):
-            own = encoded.questions[row][0]
+            own, question = encoded.questions[row]
+            answers = [normalize_answer(gold) for gold in question.golds]
             for number in likely_passages(bounds_P, count * LOOKED_AT):
-                if number != own and not holds_answer(texts[number], encoded, row):
+                if number != own and not holds_answer(texts[number], answers):
                     margin = float(bounds_P[number] - bounds_P[own])
                     found[own][number] = max(margin, found[own].get(number, margin))
     return [sorted(others, key=lambda n: (-others[n], n))[:count] for others in found]
@@ -52,7 +53,6 @@ def likely_passages(bounds_P: Floats, count: int) -> list[int]:
     return result
 
 
-def holds_answer(normal_text: str, encoded: EncodedFile, row: int) -> bool:
-    """Whether any gold answer stands among the text's words, in which case the passage may well be right."""
-    answers = [normalize_answer(gold) for gold in encoded.questions[row][1].golds]
-    return any(f" {answer} " in f" {normal_text} " for answer in answers if answer)
+def holds_answer(text: str, answers: Sequence[str]) -> bool:
+    """Whether any answer stands among the text's words, both normalised: then the passage may well be right."""
+    return any(f" {answer} " in f" {text} " for answer in answers if answer)
