@@ -23,7 +23,7 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         teacher=models / "reader",
         architecture=Architecture(question_trunk="shared"),
         batches=BatchPlan(questions=256, per_passage=6, neighbours=4),  # else a batch would hold a dozen passages only
-        weights=LossWeights(tokens=2.0),
+        weights=LossWeights(distill=4.0, negative=1.0, tokens=0.5),  # reads best; words find the passage
         annotated_from=5,
         prebatch_from=5,
         loop=LoopConfig(epochs=8, learning_rate=1e-4, checkpoint_every=None),
