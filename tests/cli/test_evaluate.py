@@ -35,6 +35,21 @@ def test_reading_in_words(densephrases: Command, exported: Path, small_squad: Pa
     assert re.fullmatch(rf"10 questions over {scope}: EM \d+\.\d\d, F1 \d+\.\d\d\n", result.out)
 
 
+@pytest.mark.parametrize("options", [[], ["--all-passages"]])
+def test_reading_counts_words_as_told(
+    densephrases: Command, exported: Path, small_squad: Path, tmp_path: Path, options: list[str]
+) -> None:
+    scores = []
+    for words in ([], ["--words", "0"], ["--words", "50"]):
+        path = tmp_path / "predictions.jsonl"
+        command = ["eval", "reading", small_squad, "--model", exported, "--predictions", path]
+        assert densephrases(*command, *options, *words).code == 0
+        scores.append([json.loads(line)["score"] for line in path.read_text().splitlines()])
+    assert scores[0] == scores[1]
+    assert all(worded <= plain for worded, plain in zip(scores[2], scores[1], strict=True))
+    assert scores[2] != scores[1]
+
+
 def test_torch_and_onnx_agree(densephrases: Command, exported: Path, small_squad: Path, tmp_path: Path) -> None:
     answers = []
     for runtime in ("torch", "onnx"):

@@ -25,6 +25,8 @@ from densephrases.model.batches import TokenBatch
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, Floats, PassageVectors, QuestionVectors
 from densephrases.model.tokens import phrase_reach
+from densephrases.search import spans
+from densephrases.search.wording import REPEATED
 from densephrases.text.passages import Passage
 from densephrases.text.terms import terms
 
@@ -42,7 +44,7 @@ class RandomEncoder(Encoder):
             split=coherency,
             max_words=3,
             length_penalty=0.2 * (seed % 2),
-            word_weight=0.7 * (seed // 2),
+            word_weight=2.0 * (seed // 2),
         )
         self.random = np.random.default_rng(seed)
 
@@ -76,13 +78,15 @@ def word_offsets(text: str) -> NDArray[np.int64]:
 
 
 def question(number: Any, *golds: str) -> Question:
-    words = " ".join(f"p{n}w{n % 3}" for n in range(len(str(number)), 9, 2))  # each stands in one passage at most
+    pairs = [(n, n % 3 + k) for n in range(len(str(number)), 9, 2) for k in (0, 1, 5)]
+    words = " ".join(f"p{n}w{k}" for n, k in pairs)  # each stands in one passage at most
     return Question(str(number), f"question {number} {words}?", tuple(GoldAnswer(gold, 0) for gold in golds))
 
 
 def passage(number: int, words: int, *questions: Question) -> QuestionedPassage:
-    text = " ".join(f"p{number}w{word}" for word in range(words))
-    return QuestionedPassage(Passage(text), number, questions)
+    """In sentences of three words, with one of the words in the title."""
+    text = " ".join(f"{'pP'[word % 3 == 0]}{number}w{word}{'.' * (word % 3 == 2)}" for word in range(words))
+    return QuestionedPassage(Passage(text, f"About P{number}w1"), number, questions)
 
 
 def random_file(seed: int) -> list[QuestionedPassage]:
@@ -116,12 +120,30 @@ def brute_scores(
     return scores
 
 
-def word_cost(encoded: EncodedFile, weight: float, row: int, number: int) -> float:
-    """Of a passage, for the words that it lacks of a question."""
-    passages = [terms(p.passage.text) for p in encoded.passages]
-    lacking = terms(encoded.questions[row][1].text) - passages[number]
-    having = {term: sum(term in each for each in passages) for term in lacking}
-    return weight * sum(math.log1p((len(passages) - n + 0.5) / (n + 0.5)) for n in having.values())
+def worth(encoded: EncodedFile, words: set[int]) -> float:
+    passages = [terms(p.passage.title) | terms(p.passage.text) for p in encoded.passages]
+    having = [sum(term in each for each in passages) for term in words]
+    return sum(math.log1p((len(passages) - n + 0.5) / (n + 0.5)) for n in having)
+
+
+def passage_cost(encoded: EncodedFile, row: int, number: int) -> float:
+    """For the words of a question that the passage lacks."""
+    passage = encoded.passages[number].passage
+    return worth(encoded, terms(encoded.questions[row][1].text) - terms(passage.text) - terms(passage.title))
+
+
+def phrase_cost(encoded: EncodedFile, row: int, number: int, span: tuple[int, int]) -> float:
+    """For the words that the phrase repeats."""
+    words = encoded.passages[number].passage.text.split()[span[0] : span[1] + 1]
+    return REPEATED * worth(encoded, terms(encoded.questions[row][1].text) & terms(" ".join(words)))
+
+
+def brute_scores_with_words(
+    encoded: EncodedFile, config: ModelConfig, threshold: float | None, row: int, number: int
+) -> dict[tuple[int, int], float]:
+    scores = brute_scores(encoded, config, threshold, row, number)
+    weight = config.word_weight
+    return {span: score - weight * phrase_cost(encoded, row, number, span) for span, score in scores.items()}
 
 
 def span_text(encoded: EncodedFile, number: int, span: tuple[int, int]) -> str:
@@ -157,7 +179,8 @@ def test_own_passage_like_brute_force(seed: int, coherency: bool, threshold: flo
     predictions = read_passages(encoded, encoder.config, threshold)
     assert [p.question for p in predictions] == [asked for _, asked in encoded.questions]
     for row, (number, _) in enumerate(encoded.questions):
-        check(predictions[row], encoded, {number: brute_scores(encoded, encoder.config, threshold, row, number)})
+        scores = brute_scores_with_words(encoded, encoder.config, threshold, row, number)
+        check(predictions[row], encoded, {number: scores})
 
 
 @every_setting
@@ -165,6 +188,7 @@ def test_collection_like_brute_force(
     seed: int, coherency: bool, threshold: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "QUESTIONS_AT_ONCE", 4)
+    monkeypatch.setattr(spans, "_SPANS_AT_FIRST", 1)
     encoder = RandomEncoder(seed, coherency)
     encoded = encode_file(encoder, random_file(seed))
     advanced: list[int] = []
@@ -173,8 +197,8 @@ def test_collection_like_brute_force(
     for row, prediction in enumerate(predictions):
         found = {}
         for number in range(len(encoded.passages)):
-            cost = word_cost(encoded, encoder.config.word_weight, row, number)
-            scores = brute_scores(encoded, encoder.config, threshold, row, number)
+            cost = encoder.config.word_weight * passage_cost(encoded, row, number)
+            scores = brute_scores_with_words(encoded, encoder.config, threshold, row, number)
             found[number] = {span: score - cost for span, score in scores.items()}
         check(prediction, encoded, found)
 
@@ -195,7 +219,7 @@ def test_a_high_threshold_leaves_one_token() -> None:
     encoded = encode_file(encoder, [passage(0, 8, question("q", "x"))])
     best = int(encoded.passage_vectors[0].filter_T2.max(axis=1).argmax())
     (prediction,) = read_passages(encoded, encoder.config, 1e9)
-    assert prediction.answer == f"p0w{best}"
+    assert prediction.answer == encoded.passages[0].passage.text.split()[best]
 
 
 @pytest.mark.parametrize("coherency", [False, True])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from densephrases.search.answers import Boundaries, Unit
 from densephrases.search.collection import Floats, Integers, Mask, Part, Rows
+from densephrases.search.wording import REPEATED
 from densephrases.text.documents import Document
 from densephrases.text.normal import normalize_answer
 from densephrases.text.sentences import sentences_around
@@ -220,6 +221,7 @@ class BruteForce:
     end_D: Floats
     length_penalty: float
     costs: Mapping[int, float] = field(default_factory=dict)  # of the question's terms, where they are lacking
+    repeated: float = REPEATED  # as a share of that, for a phrase with the term
 
     def ranked(self) -> list[BruteSpan]:
         return sorted(
@@ -234,13 +236,18 @@ class BruteForce:
                     segment.store.vectors_RD[start] @ self.start_D + segment.store.vectors_RD[end] @ self.end_D
                 )
                 length = self._stop(number, end) - int(segment.begins_R[start])
-                cost = self.word_cost(number, start) if self.costs else 0.0
+                cost = self.word_cost(number, start) + self.phrase_cost(number, start, end) if self.costs else 0.0
                 yield BruteSpan(score - self.length_penalty * length - cost, number, start, end)
 
     def word_cost(self, number: int, row: int) -> float:
         segment: Any = self.parts[number].segment
         passage = self.passage(BruteSpan(0, number, row, row))
         return sum(cost for term, cost in self.costs.items() if term not in segment.terms.of_passages[passage])
+
+    def phrase_cost(self, number: int, start: int, end: int) -> float:
+        """For the words that the phrase repeats."""
+        text, first, last = self.text(BruteSpan(0, number, start, end))
+        return self.repeated * sum(cost for term, cost in self.costs.items() if term in terms(text[first:last]))
 
     def _stop(self, number: int, row: int) -> int:
         segment: Any = self.parts[number].segment

@@ -1,5 +1,6 @@
-"""The pair search acostst all spans of small collections; whole numbers keep every sum exact."""
+"""The pair search against all spans of small collections; whole numbers keep every sum exact."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -24,6 +25,14 @@ UNITS = st.sampled_from(get_args(Unit))
 KNOWN_TERMS = sorted(terms(" ".join([*WORDS, "title", "unheard of"])))
 COSTS = st.dictionaries(st.sampled_from(KNOWN_TERMS), st.integers(0, 20).map(float), max_size=4)
 BOUNDARIES = st.sampled_from(get_args(Boundaries))
+REPEATED = 0.25
+
+
+@pytest.fixture(autouse=True, scope="module")
+def share_without_rounding() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("densephrases.search.wording.REPEATED", REPEATED)
+        yield
 
 
 @st.composite
@@ -47,7 +56,8 @@ def brute_force(parts: list[Part], asked: Queries, question: int, length_penalty
     if asked.words is not None:
         own = slice(*asked.words.edges_B[question : question + 2])
         costs = dict(zip(asked.words.term_W[own].tolist(), asked.words.cost_W[own].tolist(), strict=True))
-    return BruteForce(parts, asked.start_BD[question], asked.end_BD[question], length_penalty, costs)
+    start_D, end_D = asked.start_BD[question], asked.end_BD[question]
+    return BruteForce(parts, start_D, end_D, length_penalty, costs, REPEATED)
 
 
 def pair_search(
@@ -128,9 +138,9 @@ def rounds_of_search(hidden: bool) -> tuple[list[int], int]:
     parts = MemoryIndex([replace(made, candidates=nothing) if hidden else made], [None]).parts()
     rounds: list[int] = []
 
-    def choose(phrases: Phrases) -> Phrases:
-        rounds.append(len(phrases))
-        return Distinct(PassageTexts(parts), "phrase", 1)(phrases)
+    def choose(several: Sequence[Phrases], words: QuestionWords | None) -> list[Phrases]:
+        rounds.append(sum(map(len, several)))
+        return Distinct(PassageTexts(parts), "phrase", 1)(several, words)
 
     asked = Queries(np.ones((1, SIZE), np.float32), np.ones((1, SIZE), np.float32))
     PairSearch(parts, 1, choose, exact=False, effort=0.5, length_penalty=0.0, fewest=4)(asked)

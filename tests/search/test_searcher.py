@@ -1,5 +1,6 @@
 """Questions to answers with an encoder whose vectors follow from the question's length, against exhaustive search."""
 
+import math
 from typing import Any, get_args
 
 import numpy as np
@@ -23,6 +24,7 @@ from densephrases.search.confidence import Calibration
 from densephrases.search.filters import Filter
 from densephrases.search.searcher import Request, Searcher
 from densephrases.search.timings import Timings
+from densephrases.search.wording import REPEATED
 from densephrases.text.sentences import sentences_around
 
 from .made_up import SIZE, BruteForce, MemoryIndex, SegmentMaker, indexes
@@ -157,6 +159,22 @@ def test_words_of_a_question_lift_the_passages_that_have_them() -> None:
 def test_confidence_does_not_depend_on_k(index: MemoryIndex, question: str, k: int) -> None:
     searcher = Searcher(index, QuestionEncoder(), CALIBRATION)
     assert ask(searcher, question, k) == ask(searcher, question, 12)[:k]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_phrases_that_repeat_the_question_come_later(exact: bool) -> None:
+    """All phrases are of one passage, which has every word of the question."""
+    maker = SegmentMaker(np.random.default_rng(0))
+    maker.add("ada", [["Ada", "wrote", "code.", "It", "ran", "in", "London."]], {})
+    searcher = Searcher(MemoryIndex([maker.made()], [None]), QuestionEncoder())
+    plain, worded = (ask(searcher, "a code", 100, words=weight, exact=exact) for weight in (0, 100))
+    before, after = ({answer.text: answer.score for answer in answers} for answers in (plain, worded))
+    assert before.keys() == after.keys() >= {"code.", "London.", "Ada"}
+    paid = {text: before[text] - after[text] for text in before}
+    assert paid["Ada"] == paid["London."] == 0
+    assert paid["code."] == pytest.approx(100 * REPEATED * math.log1p(0.5 / 1.5))  # the only passage has the word
+    scores = [answer.score for answer in worded]
+    assert scores == sorted(scores, reverse=True)
 
 
 def small_index() -> MemoryIndex:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.search.wording import QuestionWords, WordValues
+from densephrases.search.wording import REPEATED, QuestionWords, WordValues
 from densephrases.text.terms import TERMS, terms
 
 from .made_up import WORDS, MemoryIndex, SegmentMaker, indexes
@@ -65,3 +65,13 @@ def test_the_separator_is_no_word() -> None:
     parted, plain = (QuestionWords.of([text], values, 1.0) for text in ("Ada [SEP] born", "Ada born"))
     assert parted.term_W.tolist() == plain.term_W.tolist()
     assert len(QuestionWords.of(["Ada[SEP]born"], values, 1.0).term_W) == 3
+
+
+@given(QUESTIONS, st.lists(st.sampled_from([*WORDS, "title", "other"]), max_size=4).map(" ".join))
+def test_repeated_words_cost_a_share(questions: list[str], phrase: str) -> None:
+    values = WordValues(np.arange(TERMS, dtype=np.float32) % 7 + 1)
+    words = QuestionWords.of(questions, values, 2.0)
+    asked = [terms(question.replace("[SEP]", " ")) for question in questions]
+    expected = [2 * REPEATED * sum(values.value_V[term] for term in each & terms(phrase)) for each in asked]
+    found = words.repetition_costs(np.arange(len(questions)), [phrase] * len(questions))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)

@@ -1,8 +1,12 @@
-"""Reading comprehension: each question in its own passage, or among all passages of the file (the paper's D_small)."""
+"""Reading comprehension: each question in its own passage, or among all passages of the file (the paper's D_small).
+
+Words count as in an index of the file's passages.
+"""
 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,7 +19,7 @@ from densephrases.evaluate.metrics import best_over_golds, exact_match, f1
 from densephrases.index.terms import SegmentTerms
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, Floats, PassageVectors, QuestionVectors
-from densephrases.search.spans import Span, best_span
+from densephrases.search.spans import Span, SpanCosts, best_span
 from densephrases.search.wording import QuestionWords, WordValues
 
 QUESTIONS_AT_ONCE = 128
@@ -86,20 +90,19 @@ def read_collection(
     advance: Callable[[int], None] = lambda _: None,
     maxima: Callable[[Floats, NDArray[np.int64]], Maxima] | None = None,
 ) -> list[Prediction]:
-    """The best phrase among all passages, exactly; words that a passage lacks cost it as much as in an index.
+    """The best phrase among all passages, exactly.
 
     A passage's best start plus its best end bounds every phrase in it; passages are searched in the order of
     that bound until the best phrase found beats the next bound.
     """
     scorer = SpanScorer(encoded, config, threshold)
-    word_costs = WordCosts.of(encoded, config.word_weight) if config.word_weight else None
     best_of_passages = (maxima or NumpyMaxima)(*scorer.kept_vectors())
     predictions: list[Prediction] = []
     for first in range(0, len(encoded.questions), QUESTIONS_AT_ONCE):
         rows = np.arange(first, min(first + QUESTIONS_AT_ONCE, len(encoded.questions)))
         bounds_BP = scorer.passage_bounds(rows, best_of_passages)
         for row, bounds_P in zip(rows.tolist(), bounds_BP, strict=True):
-            costs_P = np.zeros_like(bounds_P) if word_costs is None else word_costs(row)
+            costs_P = np.zeros_like(bounds_P) if scorer.words is None else scorer.words.of_passages(row)
             predictions.append(_best_passage(scorer, row, bounds_P, costs_P))
         advance(len(rows))
     return predictions
@@ -119,19 +122,31 @@ def _best_passage(scorer: "SpanScorer", row: int, bounds_P: Floats, costs_P: Flo
 
 @dataclass(frozen=True, slots=True)
 class WordCosts:
-    """What the words of each question cost the passages that lack them."""
+    """What the words of each question cost the passages that lack them, and phrases that repeat them."""
 
     terms: SegmentTerms
     words: QuestionWords
+    texts: Sequence[str]
 
     @classmethod
     def of(cls, encoded: EncodedFile, weight: float) -> Self:
         terms = SegmentTerms.of([p.passage for p in encoded.passages])
         texts = [question.text for _, question in encoded.questions]
-        return cls(terms, QuestionWords.of(texts, WordValues.of([terms]), weight))
+        words = QuestionWords.of(texts, WordValues.of([terms]), weight)
+        return cls(terms, words, [p.passage.text for p in encoded.passages])
 
-    def __call__(self, row: int) -> Floats:
+    def of_passages(self, row: int) -> Floats:
         return self.words.costs_of_all(self.terms, row)
+
+    def of_spans(self, row: int, number: int, offsets_T2: NDArray[np.int64]) -> SpanCosts:
+        """Of a passage's phrases, given the characters of its tokens."""
+        text = self.texts[number]
+
+        def costs(start_N: NDArray[np.int64], end_N: NDArray[np.int64]) -> Floats:
+            spans = zip(offsets_T2[start_N, 0].tolist(), offsets_T2[end_N, 1].tolist(), strict=True)
+            return self.words.repetition_costs(np.full_like(start_N, row), (text[start:end] for start, end in spans))
+
+        return costs
 
 
 class SpanScorer:
@@ -142,6 +157,10 @@ class SpanScorer:
         self.config = config
         self.kept = [vectors.kept(threshold) for vectors in encoded.passage_vectors]
 
+    @cached_property
+    def words(self) -> WordCosts | None:
+        return WordCosts.of(self.encoded, self.config.word_weight) if self.config.word_weight else None
+
     def span(self, row: int, number: int) -> Span | None:
         passage, questions = self.encoded.passage_vectors[number], self.encoded.question_vectors
         start_T, end_T = (
@@ -150,7 +169,8 @@ class SpanScorer:
         )
         begins_T, stops_T = passage.offsets_T2.T * self.config.length_penalty
         start_T, end_T = ((start_T + begins_T).astype(np.float32), (end_T - stops_T).astype(np.float32))
-        return best_span(start_T, end_T, passage.reach_T, self._coherency(row, passage))
+        costs = None if self.words is None else self.words.of_spans(row, number, passage.offsets_T2)
+        return best_span(start_T, end_T, passage.reach_T, self._coherency(row, passage), costs)
 
     def _coherency(self, row: int, passage: PassageVectors) -> Floats | None:
         if self.encoded.question_vectors.coherency_B is None:

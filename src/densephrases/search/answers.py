@@ -1,14 +1,16 @@
 """From ranked phrases to answers: what counts as a different result, and how a result is shown."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 
 from densephrases.search.collection import Mask, Rows
-from densephrases.search.pairs import Phrases
-from densephrases.search.passages import FoundPassage, PassageTexts
+from densephrases.search.pairs import NOTHING, Phrases
+from densephrases.search.passages import FoundPassage, PassageTexts, PlacedPhrases
+from densephrases.search.wording import QuestionWords
 from densephrases.text.normal import normalize_answer
 from densephrases.text.sentences import TextSpan
 from densephrases.text.words import is_phrase
@@ -20,8 +22,9 @@ Boundaries = Literal["both", "start", "none"]
 BOUNDARIES: Boundaries = "none"
 
 # How many phrases of the ranked list are looked at first for each result, and how many times as many whenever they do
-# not suffice: around a good phrase stand others that differ from it by a word.
+# not suffice: around a good phrase stand others that differ from it by a word. Fewer if their words must be compared.
 PHRASES_A_RESULT = 6
+WORDED_A_RESULT = 2
 MORE = 4
 
 _ROW_BITS = 40  # a part has fewer rows than this can count, and there are fewer than 2 ** 23 parts
@@ -96,7 +99,8 @@ class Distinct:
 
     Phrases begin and end where words do and are more than punctuation. Different ones: no better one of the same
     passage has the same normal form, and none begins, or begins or ends, where it does (`boundaries`). Different
-    sentences are those around the phrase, from its first to its last.
+    sentences are those around the phrase, from its first to its last. Phrases are ranked by what they score less what
+    the words of the question cost them.
     """
 
     texts: PassageTexts
@@ -104,32 +108,56 @@ class Distinct:
     wanted: int
     boundaries: Boundaries = BOUNDARIES
 
-    def __call__(self, phrases: Phrases) -> Phrases:
-        count = PHRASES_A_RESULT * self.wanted
-        while True:
-            ranked = phrases.best(count)
-            chosen = ranked.take(self._rules[self.unit](ranked)[: self.wanted])
-            if len(chosen) == self.wanted or len(ranked) == len(phrases):
-                return chosen
-            count *= MORE
+    def __call__(self, several: Sequence[Phrases], words: QuestionWords | None) -> list[Phrases]:
+        """Of all questions in one go: to look things up costs much the same for ten phrases and for hundreds."""
+        results = [NOTHING] * len(several)
+        first = self.wanted * (PHRASES_A_RESULT if words is None else WORDED_A_RESULT)
+        counts = {question: first for question, phrases in enumerate(several) if len(phrases)}
+        while counts:
+            heads = [several[question].best(count) for question, count in counts.items()]
+            ranked = self._ranked(heads, None if words is None else words.take(np.array(list(counts))))
+            asked, counts = list(counts), {}
+            for question, head in zip(asked, ranked, strict=True):
+                chosen = results[question] = head.phrases.take(self._rules[self.unit](head)[: self.wanted])
+                needed = self._needed(several[question], chosen, len(head.phrases))
+                if needed > len(head.phrases):
+                    counts[question] = needed
+        return results
+
+    def _needed(self, phrases: Phrases, chosen: Phrases, looked_at: int) -> int:
+        """How many phrases must be looked at: all that could come before the last one chosen if words cost nothing."""
+        if len(chosen) < self.wanted:
+            return min(MORE * looked_at, len(phrases))
+        return int(np.count_nonzero(phrases.score_N >= chosen.score_N[-1]))
+
+    def _ranked(self, heads: Sequence[Phrases], words: QuestionWords | None) -> list[PlacedPhrases]:
+        """The phrases of each head by what they score with words."""
+        joined = self.texts.placed(Phrases.joined(heads))
+        edges = np.cumsum([0, *map(len, heads)])
+        if words is not None:
+            question_N = np.repeat(np.arange(len(heads)), np.diff(edges))
+            costs_N = words.repetition_costs(question_N, self.texts.of_phrases(joined))
+            scores_N = joined.phrases.score_N - costs_N
+            joined = replace(joined, phrases=replace(joined.phrases, score_N=scores_N))
+        placed = [joined.take(slice(*edge)) for edge in pairwise(edges.tolist())]
+        return placed if words is None else [each.take(each.phrases.order()) for each in placed]
 
     @property
-    def _rules(self) -> Mapping[Unit, Callable[[Phrases], Rows]]:
+    def _rules(self) -> Mapping[Unit, Callable[[PlacedPhrases], Rows]]:
         return {
             "phrase": self._different_phrases,
             "sentence": self._different_sentences,
-            "passage": lambda ranked: np.flatnonzero(_is_first(self.texts.passage_keys(ranked))),
-            "document": lambda ranked: np.flatnonzero(_is_first(self.texts.document_keys(ranked))),
+            "passage": lambda ranked: np.flatnonzero(_is_first(ranked.passage_N)),
+            "document": lambda ranked: np.flatnonzero(_is_first(self.texts.document_keys(ranked.phrases))),
         }
 
-    def _different_phrases(self, ranked: Phrases) -> Rows:
-        rows = np.flatnonzero(different_boundaries(ranked, self.boundaries))
+    def _different_phrases(self, ranked: PlacedPhrases) -> Rows:
+        rows = np.flatnonzero(different_boundaries(ranked.phrases, self.boundaries))
         seen: set[tuple[int, str]] = set()
         chosen: list[int] = []
         survivors = ranked.take(rows)
-        passage_N = self.texts.passage_keys(survivors)
-        spans_N2 = self.texts.spans(survivors)
-        for place, passage, (start, end) in zip(rows.tolist(), passage_N.tolist(), spans_N2.tolist(), strict=True):
+        columns = zip(rows.tolist(), survivors.passage_N.tolist(), survivors.spans_N2.tolist(), strict=True)
+        for place, passage, (start, end) in columns:
             text = self.texts.of_key(passage).text
             key = passage, normalize_answer(text[start:end])
             if key not in seen and is_phrase(text, start, end):
@@ -139,10 +167,9 @@ class Distinct:
                 break
         return np.array(chosen, dtype=np.int64)
 
-    def _different_sentences(self, ranked: Phrases) -> Rows:
-        keys_N = self.texts.passage_keys(ranked)
-        _, passage_N = np.unique(keys_N, return_inverse=True)
-        sentences_N2 = self.texts.sentences(keys_N, self.texts.spans(ranked))
+    def _different_sentences(self, ranked: PlacedPhrases) -> Rows:
+        _, passage_N = np.unique(ranked.passage_N, return_inverse=True)
+        sentences_N2 = self.texts.sentences(ranked.passage_N, ranked.spans_N2)
         return np.flatnonzero(
             _is_first((((passage_N << _OFFSET_BITS) + sentences_N2[:, 0]) << _OFFSET_BITS) + sentences_N2[:, 1])
         )

@@ -7,7 +7,7 @@ the list, as long as the m best are exact and length only lowers scores.
 
 Where words count, what a passage lacks of them is taken off the scores of all its phrases, which may be far more than
 best and weakest differ by. Then a passage is looked through as a whole if that sum, less what it lacks, reaches the
-last of the results.
+last of the results. What words cost single phrases is left to the choice of results: it only lowers scores further.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,6 +20,7 @@ from densephrases.search.collection import Floats, Part, Rows
 from densephrases.search.nominees import Nominees
 from densephrases.search.timings import Timings
 from densephrases.search.windows import Hits, Queries, Window, scored_window
+from densephrases.search.wording import QuestionWords
 
 # The first number m of candidate starts and ends. The window scan reads some 20 rows for each, and several of the
 # best phrases usually lie around one candidate: more cost time, fewer a second round.
@@ -56,11 +57,18 @@ class Phrases:
         if count < len(self):
             least = np.partition(self.score_N, len(self) - count)[len(self) - count]
             chosen = self.take(np.flatnonzero(self.score_N >= least))
-        return chosen.take(np.lexsort((chosen.end_N, chosen.start_N, chosen.part_N, -chosen.score_N)))
+        return chosen.take(chosen.order())
+
+    def order(self) -> Rows:
+        """Of the ranked list: by score; equals by part, first row and last row."""
+        return np.lexsort((self.end_N, self.start_N, self.part_N, -self.score_N))
 
 
-Choose = Callable[[Phrases], Phrases]
-"""From some phrases, in any order, the distinct results in theirs."""
+Choose = Callable[[Sequence[Phrases], QuestionWords | None], list[Phrases]]
+"""From some phrases of each question, in any order, the distinct results in theirs.
+
+Given words, it may take something off the scores, but never add to them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,7 @@ class PairSearch:
     Attributes:
         parts: The collection.
         wanted: Fewer are found only if the collection has fewer.
-        choose: Says which phrases of a ranked list are distinct results.
+        choose: Says which phrases are distinct results, and what they score at last.
         exact: The results are the first of the whole ranked list; else of what the candidates led to.
         effort: Given to the candidate index.
         length_penalty: Taken off a phrase's score for each character.
@@ -117,12 +125,12 @@ class PairSearch:
         windows = self._windows(queries, nominees.hits)
         found = by_question(windows, len(queries))
         if exhausted or not self.exact:
-            return [self.choose(phrases) for phrases in found]
+            return self.choose(found, queries.words)
         bounds_B = _weakest([w.weakest_start_B for w in windows]) + _weakest([w.weakest_end_B for w in windows])
         if queries.words is None:
             pairs = zip(found, bounds_B.tolist(), strict=True)
-            return [self.choose(phrases.above(bound)) for phrases, bound in pairs]
-        chosen = [self.choose(phrases) for phrases in found]
+            return self.choose([phrases.above(bound) for phrases, bound in pairs], None)
+        chosen = self.choose(found, queries.words)
         for question, bound in enumerate(bounds_B.tolist()):
             if len(chosen[question]) == self.wanted:
                 last = float(chosen[question].score_N[-1])
@@ -136,7 +144,8 @@ class PairSearch:
             (starts.of_question(question, _rival_rows(part, alone, bound, last)), ends.of_question(question, _NO_ROWS))
             for part, (starts, ends) in zip(self.parts, nominees.hits, strict=True)
         ]
-        return self.choose(*by_question(self._windows(alone, hits), 1))
+        (results,) = self.choose(by_question(self._windows(alone, hits), 1), alone.words)
+        return results
 
     def _windows(self, queries: Queries, hits: Sequence[tuple[Hits, Hits]]) -> list[Window]:
         with self.timings.measured("window"):

@@ -60,6 +60,18 @@ def sampled_texts(segments: Sequence[Segment], characters: int) -> Iterator[str]
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedPhrases:
+    """Phrases, the key of each one's passage, and its characters (N, 2) there."""
+
+    phrases: Phrases
+    passage_N: Rows
+    spans_N2: Rows
+
+    def take(self, chosen: Rows | slice) -> "PlacedPhrases":
+        return PlacedPhrases(self.phrases.take(chosen), self.passage_N[chosen], self.spans_N2[chosen])
+
+
+@dataclass(frozen=True, slots=True)
 class PassageTexts:
     """Passages by key: a number that belongs to one passage of one part."""
 
@@ -74,6 +86,14 @@ class PassageTexts:
                 segment.passage_text(number), int(segment.passage_offsets[number]), document
             )
         return self._known[key]
+
+    def placed(self, phrases: Phrases) -> PlacedPhrases:
+        return PlacedPhrases(phrases, self.passage_keys(phrases), self.spans(phrases))
+
+    def of_phrases(self, placed: PlacedPhrases) -> Iterator[str]:
+        """The text of each phrase."""
+        for key, (start, end) in zip(placed.passage_N.tolist(), placed.spans_N2.tolist(), strict=True):
+            yield self.of_key(key).text[start:end]
 
     def passage_keys(self, phrases: Phrases) -> Rows:
         return (phrases.part_N << _PASSAGE_BITS) + self._look_up(phrases, _passages)

@@ -1,5 +1,6 @@
 """The pair search within one passage: the best start and end, no further apart than a phrase may be long."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -7,6 +8,14 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 Scores = NDArray[np.float32]
+Tokens = NDArray[np.int64]
+SpanCosts = Callable[[Tokens, Tokens], Scores]
+"""From the first and the last tokens of spans to what is taken off the score of each, never less than nothing."""
+
+_SPANS_AT_FIRST = 32  # the costs of so many are asked for, and of four times as many as often as needed
+_MORE = 4
+
+# Shape suffixes: T tokens of the passage, W tokens that a span may have, N spans.
 
 
 class Span(NamedTuple):
@@ -18,11 +27,15 @@ class Span(NamedTuple):
 
 
 def best_span(
-    start_T: Scores, end_T: Scores, reach_T: NDArray[np.int64], coherency_TT: Scores | None = None
+    start_T: Scores,
+    end_T: Scores,
+    reach_T: Tokens,
+    coherency_TT: Scores | None = None,
+    costs: SpanCosts | None = None,
 ) -> Span | None:
-    """The span i <= j <= reach[i] with the highest start_i + end_j (+ coherency_ij); None if every score is -inf.
+    """The span i <= j <= reach[i] with the highest start_i + end_j (+ coherency_ij) (- cost_ij).
 
-    A token that may not begin or end a phrase has the score -inf.
+    A token that may not begin or end a phrase has the score -inf; None if every score is.
     """
     if len(start_T) == 0:
         return None
@@ -33,10 +46,28 @@ def best_span(
         total_TW = total_TW + _diagonals(coherency_TT, width)
     offsets_W = np.arange(width)
     total_TW = np.where(offsets_W <= (reach_T - np.arange(len(reach_T)))[:, None], total_TW, -np.inf)
-    flat = int(total_TW.argmax())
-    start, offset = divmod(flat, width)
+    if costs is not None:
+        return _best_after_costs(total_TW, costs)
+    start, offset = divmod(int(total_TW.argmax()), width)
     score = float(total_TW[start, offset])
     return None if score == -np.inf else Span(start, start + offset, score)
+
+
+def _best_after_costs(total_TW: Scores, costs: SpanCosts) -> Span | None:
+    """Looks at the spans of the highest scores until no other can have more than the best has left."""
+    start_N, offset_N = np.nonzero(total_TW > -np.inf)
+    total_N = total_TW[start_N, offset_N]
+    count = _SPANS_AT_FIRST
+    while len(total_N):
+        least = np.partition(total_N, -count)[-count] if count < len(total_N) else -np.inf
+        head = np.flatnonzero(total_N >= least)
+        left_N = total_N[head] - costs(start_N[head], start_N[head] + offset_N[head])
+        best = int(left_N.argmax())
+        if left_N[best] >= least:
+            start, offset = int(start_N[head[best]]), int(offset_N[head[best]])
+            return Span(start, start + offset, float(left_N[best]))
+        count *= _MORE
+    return None
 
 
 def _diagonals(matrix_TT: Scores, width: int) -> Scores:

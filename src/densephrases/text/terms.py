@@ -20,15 +20,17 @@ _IDLE_WORDS = """a an and are as at be been but by did do does for from had has 
 no not of on or she such that the their then there these they this to was were what when where which who whom whose why
 will with"""
 _IDLE = frozenset(_IDLE_WORDS.split())
+_NONE = -1  # the number of idle words
 
 
 def terms(text: str) -> set[int]:
     """The numbers of a text's words, below `TERMS`. Unequal words may share one."""
     lowered = text.lower() if text.isascii() else normalize("NFKC", text).lower()
-    numbers = map(_number, set(_WORD.findall(lowered)))
-    return {number for number in numbers if number is not None}
+    numbers = set(map(_number, set(_WORD.findall(lowered))))
+    numbers.discard(_NONE)
+    return numbers
 
 
 @lru_cache(_WORDS_KEPT)
-def _number(word: str) -> int | None:
-    return None if word in _IDLE else crc32(word[:_LETTERS].encode(errors="surrogatepass")) % TERMS
+def _number(word: str) -> int:
+    return _NONE if word in _IDLE else crc32(word[:_LETTERS].encode(errors="surrogatepass")) % TERMS

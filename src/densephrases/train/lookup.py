@@ -58,7 +58,7 @@ class Found:
     end_QK: Rows
     score_QK: Floats
     length_QK: Floats  # characters
-    cost_QK: Floats  # of the question's words that are lacking, a part of the score
+    cost_QK: Floats  # of the question's words, a part of the score
     right_QK: Mask
 
     def __len__(self) -> int:
@@ -113,7 +113,8 @@ class Lookup:
         words = self._words(asked)
         for row, phrases in enumerate(self._search(texts, k)(replace(queries, words=words))):
             here = np.s_[row, : len(phrases)]
-            spans = texts.spans(phrases)
+            placed = texts.placed(phrases)
+            spans = placed.spans_N2
             found.part_QK[here], found.start_QK[here], found.end_QK[here] = (
                 phrases.part_N,
                 phrases.start_N,
@@ -122,18 +123,20 @@ class Lookup:
             found.score_QK[here], found.length_QK[here] = phrases.score_N, spans[:, 1] - spans[:, 0]
             found.right_QK[here] = self._right(phrases, spans, asked[row], texts)
             if words is not None:
-                found.cost_QK[here] = self._word_costs(words, row, phrases)
+                asked_N = np.full(len(phrases), row)
+                found.cost_QK[here] = self._passage_costs(words, asked_N, phrases)
+                found.cost_QK[here] += words.repetition_costs(asked_N, texts.of_phrases(placed))
         return found
 
     def _words(self, asked: Sequence[OpenQuestion]) -> QuestionWords | None:
         weight = self.settings.word_weight
         return QuestionWords.of([question.text for question in asked], self._word_values, weight) if weight else None
 
-    def _word_costs(self, words: QuestionWords, question: int, phrases: Phrases) -> Floats:
+    def _passage_costs(self, words: QuestionWords, question_N: Rows, phrases: Phrases) -> Floats:
         cost_N = np.zeros(len(phrases), dtype=np.float32)
         for number, part in enumerate(self.parts):
             here = np.flatnonzero(phrases.part_N == number)
-            cost_N[here] = words.costs_of_rows(part.segment, np.full_like(here, question), phrases.start_N[here])
+            cost_N[here] = words.costs_of_rows(part.segment, question_N[here], phrases.start_N[here])
         return cost_N
 
     def _search(self, texts: PassageTexts, k: int) -> PairSearch:

@@ -83,7 +83,7 @@ class QueryBatch(Tensors):
     tokens: Inputs
     start_QKD: Tensor
     end_QKD: Tensor
-    penalty_QK: Tensor  # taken off the scores: for length and lacking words, inf where there is no phrase
+    penalty_QK: Tensor  # taken off the scores: for length and the words of the question, inf where there is no phrase
     right_QK: Tensor
     weight_Q: Tensor  # 0 on rows that only fill up the shape
     token_count: int
