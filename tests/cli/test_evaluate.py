@@ -37,17 +37,20 @@ def test_reading_in_words(densephrases: Command, exported: Path, small_squad: Pa
 
 @pytest.mark.parametrize("options", [[], ["--all-passages"]])
 def test_reading_counts_words_as_told(
-    densephrases: Command, exported: Path, small_squad: Path, tmp_path: Path, options: list[str]
+    densephrases: Command, exported: Path, tmp_path: Path, options: list[str]
 ) -> None:
+    """In passages of one word, which the questions have, every phrase repeats it."""
+    data, predictions = tmp_path / "repeating.json", tmp_path / "predictions.jsonl"
+    asked = {"id": "1", "question": "Who is Ada?", "answers": [{"text": "Ada", "answer_start": 0}]}
+    paragraphs = [{"context": "Ada Ada Ada", "qas": [asked]}, {"context": "Ada", "qas": [asked | {"id": "2"}]}]
+    data.write_text(json.dumps({"data": [{"title": "", "paragraphs": paragraphs}]}))
     scores = []
     for words in ([], ["--words", "0"], ["--words", "50"]):
-        path = tmp_path / "predictions.jsonl"
-        command = ["eval", "reading", small_squad, "--model", exported, "--predictions", path]
+        command = ["eval", "reading", data, "--model", exported, "--predictions", predictions]
         assert densephrases(*command, *options, *words).code == 0
-        scores.append([json.loads(line)["score"] for line in path.read_text().splitlines()])
-    assert scores[0] == scores[1]
-    assert all(worded <= plain for worded, plain in zip(scores[2], scores[1], strict=True))
-    assert scores[2] != scores[1]
+        scores.append([json.loads(line)["score"] for line in predictions.read_text().splitlines()])
+    assert scores[0] == scores[1]  # the model's own weight is 0
+    assert all(worded < plain for worded, plain in zip(scores[2], scores[1], strict=True))
 
 
 def test_torch_and_onnx_agree(densephrases: Command, exported: Path, small_squad: Path, tmp_path: Path) -> None:

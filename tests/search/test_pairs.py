@@ -51,13 +51,15 @@ def question_words(costs: list[dict[int, float]]) -> QuestionWords:
     )
 
 
-def brute_force(parts: list[Part], asked: Queries, question: int, length_penalty: float) -> BruteForce:
+def brute_force(
+    parts: list[Part], asked: Queries, question: int, length_penalty: float, unit: Unit = "phrase"
+) -> BruteForce:
     costs = {}
     if asked.words is not None:
         own = slice(*asked.words.edges_B[question : question + 2])
         costs = dict(zip(asked.words.term_W[own].tolist(), asked.words.cost_W[own].tolist(), strict=True))
     start_D, end_D = asked.start_BD[question], asked.end_BD[question]
-    return BruteForce(parts, start_D, end_D, length_penalty, costs, REPEATED)
+    return BruteForce(parts, start_D, end_D, length_penalty, costs, REPEATED if unit == "phrase" else 0.0)
 
 
 def pair_search(
@@ -84,7 +86,7 @@ def test_like_brute_force(
     parts = index.parts()
     found = pair_search(parts, unit, k, boundaries, length_penalty=length_penalty)(asked)
     for question, phrases in enumerate(found):
-        brute = brute_force(parts, asked, question, length_penalty)
+        brute = brute_force(parts, asked, question, length_penalty, unit)
         assert spans(phrases) == brute.distinct(unit, k, boundaries)
 
 
@@ -92,7 +94,7 @@ def test_like_brute_force(
 def test_exact_without_exact_candidates(index: MemoryIndex, asked: Queries, unit: Unit, k: int) -> None:
     parts = index.parts()
     for question, phrases in enumerate(pair_search(parts, unit, k)(asked)):
-        brute = brute_force(parts, asked, question, 0.0)
+        brute = brute_force(parts, asked, question, 0.0, unit)
         assert spans(phrases) == brute.distinct(unit, k, "both")
 
 
@@ -103,7 +105,7 @@ def test_as_many_as_there_are_whatever_the_candidates_hide(
     parts = index.parts()
     found = pair_search(parts, unit, k, exact=False, length_penalty=length_penalty)(asked)
     for question, phrases in enumerate(found):
-        brute = brute_force(parts, asked, question, length_penalty)
+        brute = brute_force(parts, asked, question, length_penalty, unit)
         assert len(phrases) >= len(brute.distinct(unit, k, "both"))
         everything = set(brute.ranked())
         kept = spans(phrases)

@@ -1,6 +1,6 @@
 """From ranked phrases to answers: what counts as a different result, and how a result is shown."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -99,8 +99,8 @@ class Distinct:
 
     Phrases begin and end where words do and are more than punctuation. Different ones: no better one of the same
     passage has the same normal form, and none begins, or begins or ends, where it does (`boundaries`). Different
-    sentences are those around the phrase, from its first to its last. Phrases are ranked by what they score less what
-    the words of the question cost them.
+    sentences are those around the phrase, from its first to its last. Where phrases are the results, what they repeat
+    of the question's words is taken off their scores.
     """
 
     texts: PassageTexts
@@ -110,46 +110,44 @@ class Distinct:
 
     def __call__(self, several: Sequence[Phrases], words: QuestionWords | None) -> list[Phrases]:
         """Of all questions in one go: to look things up costs much the same for ten phrases and for hundreds."""
+        words = words if self.unit == "phrase" else None  # a passage is none the worse for a phrase that repeats some
         results = [NOTHING] * len(several)
         first = self.wanted * (PHRASES_A_RESULT if words is None else WORDED_A_RESULT)
         counts = {question: first for question, phrases in enumerate(several) if len(phrases)}
         while counts:
             heads = [several[question].best(count) for question, count in counts.items()]
-            ranked = self._ranked(heads, None if words is None else words.take(np.array(list(counts))))
+            chosen = self._chosen(heads, None if words is None else words.take(np.array(list(counts))))
             asked, counts = list(counts), {}
-            for question, head in zip(asked, ranked, strict=True):
-                chosen = results[question] = head.phrases.take(self._rules[self.unit](head)[: self.wanted])
-                needed = self._needed(several[question], chosen, len(head.phrases))
-                if needed > len(head.phrases):
+            for question, head, result in zip(asked, heads, chosen, strict=True):
+                results[question] = result
+                needed = self._needed(several[question], result, len(head))
+                if needed > len(head):
                     counts[question] = needed
         return results
 
     def _needed(self, phrases: Phrases, chosen: Phrases, looked_at: int) -> int:
-        """How many phrases must be looked at: all that could come before the last one chosen if words cost nothing."""
+        """How many phrases must be looked at: all that would come before the last chosen if they repeated nothing."""
         if len(chosen) < self.wanted:
             return min(MORE * looked_at, len(phrases))
         return int(np.count_nonzero(phrases.score_N >= chosen.score_N[-1]))
 
+    def _chosen(self, heads: Sequence[Phrases], words: QuestionWords | None) -> list[Phrases]:
+        """The results among the head of each ranked list."""
+        if self.unit == "phrase":
+            ranked = self._ranked(heads, words)
+            return [each.phrases.take(self._different_phrases(each)) for each in ranked]
+        return [head.take(np.flatnonzero(_is_first(self._keys(head)))[: self.wanted]) for head in heads]
+
     def _ranked(self, heads: Sequence[Phrases], words: QuestionWords | None) -> list[PlacedPhrases]:
-        """The phrases of each head by what they score with words."""
+        """The phrases of each head by what they score less what they repeat."""
         joined = self.texts.placed(Phrases.joined(heads))
         edges = np.cumsum([0, *map(len, heads)])
         if words is not None:
             question_N = np.repeat(np.arange(len(heads)), np.diff(edges))
             costs_N = words.repetition_costs(question_N, self.texts.of_phrases(joined))
-            scores_N = joined.phrases.score_N - costs_N
-            joined = replace(joined, phrases=replace(joined.phrases, score_N=scores_N))
+            joined = replace(joined, phrases=replace(joined.phrases, score_N=joined.phrases.score_N - costs_N))
         placed = [joined.take(slice(*edge)) for edge in pairwise(edges.tolist())]
         return placed if words is None else [each.take(each.phrases.order()) for each in placed]
-
-    @property
-    def _rules(self) -> Mapping[Unit, Callable[[PlacedPhrases], Rows]]:
-        return {
-            "phrase": self._different_phrases,
-            "sentence": self._different_sentences,
-            "passage": lambda ranked: np.flatnonzero(_is_first(ranked.passage_N)),
-            "document": lambda ranked: np.flatnonzero(_is_first(self.texts.document_keys(ranked.phrases))),
-        }
 
     def _different_phrases(self, ranked: PlacedPhrases) -> Rows:
         rows = np.flatnonzero(different_boundaries(ranked.phrases, self.boundaries))
@@ -167,12 +165,16 @@ class Distinct:
                 break
         return np.array(chosen, dtype=np.int64)
 
-    def _different_sentences(self, ranked: PlacedPhrases) -> Rows:
-        _, passage_N = np.unique(ranked.passage_N, return_inverse=True)
-        sentences_N2 = self.texts.sentences(ranked.passage_N, ranked.spans_N2)
-        return np.flatnonzero(
-            _is_first((((passage_N << _OFFSET_BITS) + sentences_N2[:, 0]) << _OFFSET_BITS) + sentences_N2[:, 1])
-        )
+    def _keys(self, phrases: Phrases) -> Rows:
+        """Numbers that tell the sentences, passages or documents of phrases apart."""
+        if self.unit == "document":
+            return self.texts.document_keys(phrases)
+        keys_N = self.texts.passage_keys(phrases)
+        if self.unit == "passage":
+            return keys_N
+        _, passage_N = np.unique(keys_N, return_inverse=True)
+        sentences_N2 = self.texts.sentences(keys_N, self.texts.spans(phrases))
+        return (((passage_N << _OFFSET_BITS) + sentences_N2[:, 0]) << _OFFSET_BITS) + sentences_N2[:, 1]
 
 
 def different_boundaries(ranked: Phrases, boundaries: Boundaries) -> Mask:

@@ -125,7 +125,8 @@ class Lookup:
             if words is not None:
                 asked_N = np.full(len(phrases), row)
                 found.cost_QK[here] = self._passage_costs(words, asked_N, phrases)
-                found.cost_QK[here] += words.repetition_costs(asked_N, texts.of_phrases(placed))
+                if UNITS[self.settings.target] == "phrase":
+                    found.cost_QK[here] += words.repetition_costs(asked_N, texts.of_phrases(placed))
         return found
 
     def _words(self, asked: Sequence[OpenQuestion]) -> QuestionWords | None:
