@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.text.words import is_inside_word, is_phrase, skip_spaces, word_numbers
+from densephrases.text.words import is_inside_word, is_phrase, skip_spaces, whole_words, word_numbers
 
 ODD_TEXT = st.text(st.sampled_from("ab \t\n\u00a0\u3000\u2028\x1c\u200bé中\U0001d538\u0301"), max_size=40)
 
@@ -78,3 +78,19 @@ def test_where_a_cut_would_part_a_word(text: str, inside: list[int]) -> None:
 )
 def test_what_may_be_an_answer(text: str, start: int, end: int, expected: bool) -> None:
     assert is_phrase(text, start, end) == expected
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (0, 3, "Ada"),
+        (1, 2, "Ada"),
+        (4, 9, "Lovelace"),
+        (2, 5, "Ada Lovelace"),
+        (3, 4, " "),
+        (12, 12, ""),
+        (13, 14, "中"),
+    ],
+)
+def test_whole_words(start: int, end: int, expected: str) -> None:
+    assert whole_words("Ada Lovelace.中文", start, end) == expected

@@ -21,6 +21,7 @@ from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, Floats, PassageVectors, QuestionVectors
 from densephrases.search.spans import Span, SpanCosts, best_span
 from densephrases.search.wording import QuestionWords, WordValues
+from densephrases.text.words import whole_words
 
 QUESTIONS_AT_ONCE = 128
 
@@ -144,7 +145,8 @@ class WordCosts:
 
         def costs(start_N: NDArray[np.int64], end_N: NDArray[np.int64]) -> Floats:
             spans = zip(offsets_T2[start_N, 0].tolist(), offsets_T2[end_N, 1].tolist(), strict=True)
-            return self.words.repetition_costs(np.full_like(start_N, row), (text[start:end] for start, end in spans))
+            phrases = (whole_words(text, *span) for span in spans)  # an index has no others
+            return self.words.repetition_costs(np.full_like(start_N, row), phrases)
 
         return costs
 

@@ -26,6 +26,15 @@ def is_phrase(text: str, start: int, end: int) -> bool:
     return whole and any(character.isalnum() for character in text[start:end])
 
 
+def whole_words(text: str, start: int, end: int) -> str:
+    """The characters and what they leave out of the words that they cut."""
+    while is_inside_word(text, start):
+        start -= 1
+    while is_inside_word(text, end):
+        end += 1
+    return text[start:end]
+
+
 def is_inside_word(text: str, position: int) -> bool:
     """Whether a cut here would part letters or digits that belong together; never so in scripts without spaces."""
     return 0 < position < len(text) and _joins(text[position - 1]) and _joins(text[position])
