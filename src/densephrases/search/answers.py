@@ -110,7 +110,7 @@ class Distinct:
 
     def __call__(self, several: Sequence[Phrases], words: QuestionWords | None) -> list[Phrases]:
         """Of all questions in one go: to look things up costs much the same for ten phrases and for hundreds."""
-        words = words if self.unit == "phrase" else None  # a passage is none the worse for a phrase that repeats some
+        words = words if repetitions_cost(self.unit) else None
         results = [NOTHING] * len(several)
         first = self.wanted * (PHRASES_A_RESULT if words is None else WORDED_A_RESULT)
         counts = {question: first for question, phrases in enumerate(several) if len(phrases)}
@@ -175,6 +175,11 @@ class Distinct:
         _, passage_N = np.unique(keys_N, return_inverse=True)
         sentences_N2 = self.texts.sentences(keys_N, self.texts.spans(phrases))
         return (((passage_N << _OFFSET_BITS) + sentences_N2[:, 0]) << _OFFSET_BITS) + sentences_N2[:, 1]
+
+
+def repetitions_cost(unit: Unit) -> bool:
+    """Whether phrases pay for words that they repeat: if they are the results. A passage is none the worse for it."""
+    return unit == "phrase"
 
 
 def different_boundaries(ranked: Phrases, boundaries: Boundaries) -> Mask:

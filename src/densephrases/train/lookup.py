@@ -17,7 +17,7 @@ import numpy as np
 
 from densephrases.evaluate.questions import OpenQuestion
 from densephrases.index.folder import IndexFolder
-from densephrases.search.answers import Distinct
+from densephrases.search.answers import Distinct, repetitions_cost
 from densephrases.search.collection import Floats, Mask, Part, Rows, exact_candidates
 from densephrases.search.filters import Filter
 from densephrases.search.pairs import PairSearch, Phrases
@@ -125,7 +125,7 @@ class Lookup:
             if words is not None:
                 asked_N = np.full(len(phrases), row)
                 found.cost_QK[here] = self._passage_costs(words, asked_N, phrases)
-                if UNITS[self.settings.target] == "phrase":
+                if repetitions_cost(UNITS[self.settings.target]):
                     found.cost_QK[here] += words.repetition_costs(asked_N, texts.of_phrases(placed))
         return found
 
