@@ -156,6 +156,10 @@ class ModelConfig:
     def with_confidence(self, weights: dict[str, float] | None) -> Self:
         return replace(self, confidence=weights)
 
+    def unfitted(self) -> Self:
+        """As it is for a model that will make other vectors: without what was fitted to those it makes now."""
+        return replace(self, fingerprint="", confidence=None)
+
     def save(self, folder: Path) -> None:
         (folder / CONFIG_FILE).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
 
@@ -174,6 +178,15 @@ class ModelConfig:
         if config.kind != kind:
             raise ModelError(f"Model folder '{folder}' holds a model of kind '{config.kind}', expected '{kind}'.")
         return config
+
+    @classmethod
+    def describes(cls, folder: Path) -> bool:
+        """Whether a folder holds a model of ours, not a Hugging Face one, whose configuration has the same name."""
+        path = folder / CONFIG_FILE
+        try:
+            return path.is_file() and "schema_version" in json.loads(path.read_text(encoding="utf-8"))
+        except (json.JSONDecodeError, UnicodeDecodeError):
+            return False
 
     @classmethod
     def from_values(cls, values: Any, path: Path) -> Self:

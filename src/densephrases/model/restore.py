@@ -18,10 +18,12 @@ from torch import Tensor, nn
 
 from densephrases.errors import ModelError
 from densephrases.model.batches import token_batch
+from densephrases.model.checkpoint import WEIGHTS_FILE
+from densephrases.model.network import PhraseModel
 from densephrases.model.passages import PassageSide
 from densephrases.model.quantized import HALF
 from densephrases.model.questions import QuestionSide
-from densephrases.model.runtime import OWN_QUESTION_GRAPH, OnnxEncoder
+from densephrases.model.runtime import OWN_QUESTION_GRAPH, OnnxEncoder, exported_precisions
 from densephrases.model.tensors import to_device, to_numpy
 from densephrases.text.passages import Passage
 
@@ -52,6 +54,23 @@ def restore_passages(encoder: OnnxEncoder) -> PassageSide:
     _load(side, _tensors(path), path)
     _refuse_difference(path, _passage_difference(side, encoder), encoder.precision)
     return side
+
+
+def read_model(folder: Path) -> PhraseModel:
+    """A checkpoint's own weights where the folder has them, else those that its exported graph stands for."""
+    if (folder / WEIGHTS_FILE).is_file():
+        return PhraseModel.from_pretrained(folder)
+    return restore_model(OnnxEncoder.load(folder, "fp32" if "fp32" in exported_precisions(folder) else None))
+
+
+def restore_model(encoder: OnnxEncoder) -> PhraseModel:
+    """The whole network, to be trained."""
+    model = PhraseModel(encoder.config, encoder.tokens.tokenizer)
+    sides = restore_passages(encoder).state_dict() | restore_questions(encoder).state_dict()
+    expected = model.state_dict().keys()  # a trunk that both share is the passage side's
+    model.load_state_dict({name: tensor for name, tensor in sides.items() if name in expected})
+    model.statistics = encoder.statistics
+    return model
 
 
 def _refuse_difference(path: Path, difference: float, precision: str) -> None:

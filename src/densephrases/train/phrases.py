@@ -15,10 +15,12 @@ from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.datasets import QuestionedPassage, read_squad
 from densephrases.evaluate.leakage import HeldOut
 from densephrases.evaluate.reading import ReadingScores, encode_file, read_collection, read_passages
+from densephrases.model.bundled import bundled_names, resolve
 from densephrases.model.card import write_card
-from densephrases.model.config import QuestionTrunk
+from densephrases.model.config import ModelConfig, QuestionTrunk
 from densephrases.model.network import PhraseModel
 from densephrases.model.reader import Reader
+from densephrases.model.restore import read_model
 from densephrases.model.sides import QuestionStates
 from densephrases.model.tensors import placed
 from densephrases.model.tokens import Tokens
@@ -69,7 +71,8 @@ class PhraseRecipe:
     """One whole training run of a phrase model.
 
     Attributes:
-        base: Hugging Face folder or hub name of the encoder to start from.
+        base: Hugging Face folder or hub name of the encoder to start from; or a phrase model to go on with, a bundled
+            one's name or a folder, whose architecture is kept.
         train: SQuAD files to learn from.
         dev: SQuAD file to evaluate on.
         teacher: Folder of a trained reader; None trains without distillation.
@@ -242,12 +245,20 @@ class PhraseTask:
 
 def build_model(recipe: PhraseRecipe) -> PhraseModel:
     torch.manual_seed(recipe.loop.seed)
-    model = PhraseModel.from_base(recipe.base, **asdict(recipe.architecture))
+    known = trained_base(recipe.base)
+    model = PhraseModel.from_base(recipe.base, **asdict(recipe.architecture)) if known is None else read_model(known)
+    model.config = model.config.unfitted()
     if recipe.freeze_embeddings:
         model.freeze_word_embeddings()
     if recipe.dropout is not None:
         set_dropout(model, recipe.dropout)
     return model
+
+
+def trained_base(base: str | Path) -> Path | None:
+    """The folder of the phrase model that a recipe names as its base; None if it names another encoder."""
+    folder = resolve(base) if base in bundled_names() else Path(base)
+    return folder if ModelConfig.describes(folder) else None
 
 
 def set_dropout(model: nn.Module, share: float) -> None:
@@ -287,7 +298,7 @@ def mined(folder: Path, plan: BatchPlan, passages: list[QuestionedPassage], cpu:
     process = PartialState(cpu=cpu)
     found: list[Confusions | None] = [None]
     if process.is_main_process:
-        model = placed(PhraseModel.from_pretrained(folder), process.device)
+        model = placed(read_model(folder), process.device)
         search = partial(TorchMaxima, device=process.device)
         found = [confused_passages(model.encoder(), model.config, passages, CONFUSED * plan.neighbours, search)]
     (confusions,) = broadcast_object_list(found)

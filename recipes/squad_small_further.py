@@ -1,0 +1,30 @@
+"""The small model goes on: passages that it confuses stand in one batch, and the own passage counts for more."""
+
+from pathlib import Path
+
+from densephrases.train.loop import LoopConfig
+from densephrases.train.objective import LossWeights
+from densephrases.train.phrases import PhraseRecipe
+from densephrases.train.plan import BatchPlan
+
+
+def phrases(data: Path, models: Path) -> PhraseRecipe:
+    return PhraseRecipe(
+        base=models / "small",  # of squad_small_generated
+        train=(
+            data / "squad-train.json.gz",
+            data / "nq-passages-train.json.gz",
+            data / "squad-entities.json.gz",  # generated: see recipes/questions
+            data / "squad-nouns.json.gz",
+            data / "enwiki-entities.json.gz",
+        ),
+        dev=data / "squad-dev.json.gz",
+        held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
+        teacher=models / "reader",
+        confused_by=models / "small",
+        batches=BatchPlan(questions=256, per_passage=6, neighbours=4),
+        weights=LossWeights(distill=4.0, negative=2.0, tokens=1.0),
+        annotated_from=3,
+        prebatch_from=3,
+        loop=LoopConfig(epochs=5, learning_rate=1e-4, checkpoint_every=None),
+    )
