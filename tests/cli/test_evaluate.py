@@ -27,7 +27,9 @@ def test_reading_as_json(densephrases: Command, exported: Path, small_squad: Pat
     assert 0 <= values["exact_match"] <= values["f1"] <= 100
 
 
-@pytest.mark.parametrize("options", [[], ["--precision", "fp32"], ["--all-passages"], ["--threshold", "0.1"]])
+@pytest.mark.parametrize(
+    "options", [[], ["--precision", "fp32"], ["--all-passages"], ["--threshold", "0.1"], ["--quantizer", "mixed"]]
+)
 def test_reading_in_words(densephrases: Command, exported: Path, small_squad: Path, options: list[str]) -> None:
     result = densephrases("eval", "reading", small_squad, "--model", exported, *options)
     assert result.code == 0

@@ -21,6 +21,7 @@ from densephrases.evaluate.reading import (
     read_collection,
     read_passages,
 )
+from densephrases.index.vectors import fit_coder
 from densephrases.model.batches import TokenBatch
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, Floats, PassageVectors, QuestionVectors
@@ -261,3 +262,20 @@ def test_positions_of_golds_do_not_matter() -> None:
     """A gold answer that stands elsewhere than the file says still counts by its text."""
     wrong = Question("q", "?", (GoldAnswer("Paris", 10**6),))
     assert ReadingScores.of([Prediction(wrong, "paris", 0, 0.0)]).exact_match == 100
+
+
+def test_passages_are_read_as_an_index_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "FIRST_TOKENS", 3)
+    encoded = encode_file(RandomEncoder(seed=5), random_file(5))
+    kept = encoded.kept_as("int4", None)
+    begun = [p.vectors_TD for p in encoded.passage_vectors]
+    ends = np.cumsum([len(vectors) for vectors in begun]).tolist()
+    first = next(number for number, end in enumerate(ends) if end >= 3)
+    coder = fit_coder("int4", np.concatenate(begun[: first + 1]))
+    for plain, coded in zip(encoded.passage_vectors, kept.passage_vectors, strict=True):
+        assert coded.vectors_TD.tolist() == coder.decode(coder.encode(plain.vectors_TD)).tolist()
+        assert coded.filter_T2 is plain.filter_T2
+    assert any(
+        not np.array_equal(a.vectors_TD, b.vectors_TD)
+        for a, b in zip(encoded.passage_vectors, kept.passage_vectors, strict=True)
+    )

@@ -15,7 +15,7 @@ from densephrases.cli.evaluate_articles import confidence, words
 from densephrases.cli.evaluate_open import open_domain
 from densephrases.cli.evaluate_slots import slots
 from densephrases.cli.extras import quiet_transformers, require
-from densephrases.cli.options import AsJson, Model, SquadData, Words
+from densephrases.cli.options import AsJson, Model, Quantizer, SquadData, Words
 from densephrases.errors import DataError
 
 if TYPE_CHECKING:
@@ -59,6 +59,9 @@ def reading(
         Path | None, typer.Option(help="Write each question's answer to this JSON-lines file.")
     ] = None,
     words: Words = None,
+    quantizer: Annotated[
+        Quantizer | None, typer.Option(help="Read passages as an index keeps them [default: as they are].")
+    ] = None,
     runtime: RuntimeOption = Runtime.onnx,
     precision: PrecisionOption = None,
     as_json: AsJson = False,
@@ -71,6 +74,8 @@ def reading(
             f"Predictions cannot be written to '{predictions}': its folder does not exist; create it first."
         )
     encoder, encoded = _encode(data, model, runtime, precision)
+    if quantizer is not None:
+        encoded = encoded.kept_as(quantizer.value, encoder.statistics)
     config = encoder.config if words is None else encoder.config.with_word_weight(words)
     with Progress(console=progress_console, transient=True) as progress:
         bar = progress.add_task("searching all passages" if all_passages else "reading", total=len(encoded.questions))

@@ -12,7 +12,7 @@ from rich.filesize import decimal
 from rich.table import Table
 
 from densephrases.cli.lines import counted, read_lines
-from densephrases.cli.options import AsJson, IndexArgument, IndexModel
+from densephrases.cli.options import AsJson, IndexArgument, IndexModel, Quantizer
 from densephrases.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from densephrases.search.phrase_index import Threshold
 
 _DAMAGED = 1  # exit code of `check`
-
-
-class Quantizer(StrEnum):
-    fp16 = "fp16"
-    int8 = "int8"
-    int4 = "int4"
-    mixed = "mixed"
 
 
 class Candidates(StrEnum):

@@ -5,7 +5,7 @@ Words count as in an index of the file's passages.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -17,13 +17,16 @@ from densephrases.errors import DataError
 from densephrases.evaluate.datasets import Question, QuestionedPassage, questions_of
 from densephrases.evaluate.metrics import best_over_golds, exact_match, f1
 from densephrases.index.terms import SegmentTerms
+from densephrases.index.vectors import Quantizer, fit_coder
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, Floats, PassageVectors, QuestionVectors
+from densephrases.model.statistics import VectorStatistics
 from densephrases.search.spans import Span, SpanCosts, best_span
 from densephrases.search.wording import QuestionWords, WordValues
 from densephrases.text.words import whole_words
 
 QUESTIONS_AT_ONCE = 128
+FIRST_TOKENS = 32768  # from which an index learns how its vectors are spread
 
 # Shape suffixes: B questions, P passages, T tokens of one passage, N tokens of all passages, D vector size.
 
@@ -60,6 +63,14 @@ class EncodedFile:
     questions: Sequence[tuple[int, Question]]
     question_vectors: QuestionVectors
     unanswerable: int
+
+    def kept_as(self, quantizer: Quantizer, statistics: VectorStatistics | None) -> Self:
+        """With passage vectors as an index keeps them that begins with the first passages."""
+        ends_P = np.cumsum([len(p.vectors_TD) for p in self.passage_vectors])
+        first = self.passage_vectors[: int(np.searchsorted(ends_P, FIRST_TOKENS)) + 1]
+        coder = fit_coder(quantizer, np.concatenate([p.vectors_TD for p in first]), statistics)
+        kept = [replace(p, vectors_TD=coder.decode(coder.encode(p.vectors_TD))) for p in self.passage_vectors]
+        return replace(self, passage_vectors=kept)
 
 
 def encode_file(encoder: Encoder, passages: list[QuestionedPassage]) -> EncodedFile:
