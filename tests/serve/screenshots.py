@@ -26,10 +26,10 @@ from .running import Running, running
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "adapt.py"
 COLOURS = 128
-ANSWERED = "Who was the architect of the Sydney Opera House?"
+ANSWERED = "Where did Jane Goodall start to watch chimpanzees in 1960?"
 UNANSWERED = "What did Kant think about football?"
 TASK = "key-words"
-SHOWN_WORDS = "lander Apollo 11 called"
+SHOWN_WORDS = "deep Lake Baikal"
 # Articles whose questions are not learned, so that the picture shows nothing that was learned by heart.
 HELD_OUT = ("Apollo 11", "Lake Baikal", "Maple syrup", "Mount Fuji", "Octopus", "Violin")
 

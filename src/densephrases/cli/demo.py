@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # Of the sample's questions, one each for a date, a person, a place, a number and a thing.
 SHOWN = (
     "When was the Battle of Hastings?",
-    "Who was the architect of the Sydney Opera House?",
+    "Which farmer was the first to see Halley's Comet return as foretold?",
     "Where did Jane Goodall start to watch chimpanzees in 1960?",
     "How many gold medals did Jesse Owens bring home from Berlin?",
     "What wood is the front of a violin made of?",
