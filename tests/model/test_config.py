@@ -194,3 +194,13 @@ def test_weights_are_not_negative(penalty: float) -> None:
         config(length_penalty=penalty)
     with pytest.raises(ConfigError, match="word_weight="):
         config(word_weight=penalty)
+
+
+@pytest.mark.parametrize(
+    ("text", "ours"),
+    [('{"schema_version": 1}', True), ('{"model_type": "bert"}', False), ("7", False), ("[]", False), ("{", False)],
+)
+def test_our_configuration_is_told_from_others(tmp_path: Path, text: str, ours: bool) -> None:
+    assert not ModelConfig.describes(tmp_path)
+    write(tmp_path, text)
+    assert ModelConfig.describes(tmp_path) == ours

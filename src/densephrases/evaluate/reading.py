@@ -26,7 +26,7 @@ from densephrases.search.wording import QuestionWords, WordValues
 from densephrases.text.words import whole_words
 
 QUESTIONS_AT_ONCE = 128
-FIRST_TOKENS = 32768  # from which an index learns how its vectors are spread
+FIRST_TOKENS = Encoder.tokens_per_chunk  # from which an index learns how its vectors are spread
 
 # Shape suffixes: B questions, P passages, T tokens of one passage, N tokens of all passages, D vector size.
 

@@ -12,12 +12,11 @@ from densephrases.model.encoder import Encoder
 from densephrases.model.export import export_questions
 from densephrases.model.network import PhraseModel
 from densephrases.model.questions import QUESTION_WEIGHTS_FILE, QuestionSide, with_questions
-from densephrases.model.restore import restore_questions
+from densephrases.model.restore import finest_graphs, restore_questions
 from densephrases.model.runtime import (
     OWN_QUESTION_GRAPH,
     OWN_QUESTION_WEIGHTS,
     OnnxEncoder,
-    Precision,
     exported_precisions,
     graph_file,
     weights_file,
@@ -46,8 +45,7 @@ def read_adaptable(folder: Path, task: str | None = None) -> Adaptable:
         encoder: Encoder = OnnxEncoder.load(folder, task=task) if exported_precisions(folder) else model.encoder()
         side = QuestionSide.of(model)
     else:
-        precision: Precision | None = "fp32" if "fp32" in exported_precisions(folder) else None
-        graphs = OnnxEncoder.load(folder, precision, task=task)
+        graphs = finest_graphs(folder, task)
         encoder, side = graphs, restore_questions(graphs)
     side.config = replace(side.config, fingerprint=encoder.fingerprint)
     return Adaptable(folder, encoder, side)

@@ -184,9 +184,10 @@ class ModelConfig:
         """Whether a folder holds a model of ours, not a Hugging Face one, whose configuration has the same name."""
         path = folder / CONFIG_FILE
         try:
-            return path.is_file() and "schema_version" in json.loads(path.read_text(encoding="utf-8"))
+            values = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
         except (json.JSONDecodeError, UnicodeDecodeError):
             return False
+        return isinstance(values, dict) and "schema_version" in values
 
     @classmethod
     def from_values(cls, values: Any, path: Path) -> Self:

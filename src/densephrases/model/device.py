@@ -21,8 +21,8 @@ from densephrases.model.network import PhraseModel
 from densephrases.model.packed import PackedInputs, PackedTrunk
 from densephrases.model.packing import Batch, PackedPassages, Packing
 from densephrases.model.passages import PassageSide
-from densephrases.model.restore import restore_passages
-from densephrases.model.runtime import OnnxEncoder, Precision, exported_precisions
+from densephrases.model.restore import finest_graphs, restore_passages
+from densephrases.model.runtime import OnnxEncoder, exported_precisions
 from densephrases.model.tensors import to_numpy
 
 # Shape suffixes: N columns of all windows in computing order, T tokens of all passages in turn, P passages, W windows,
@@ -184,12 +184,12 @@ def _inputs(batch: Batch, ids_N: Tensor, places_N: Tensor, edges_W: Tensor) -> P
 
 def read_indexable(folder: Path) -> Indexable:
     """A checkpoint's own weights where the folder has them, else those that its exported graph stands for."""
-    exported = exported_precisions(folder)
     if (folder / WEIGHTS_FILE).is_file():
         model = PhraseModel.from_pretrained(folder)
-        return Indexable(PassageSide.of(model), OnnxEncoder.load(folder) if exported else model.encoder())
-    precision: Precision | None = "fp32" if "fp32" in exported else None
-    encoder = OnnxEncoder.load(folder, precision)
+        return Indexable(
+            PassageSide.of(model), OnnxEncoder.load(folder) if exported_precisions(folder) else model.encoder()
+        )
+    encoder = finest_graphs(folder)
     return Indexable(restore_passages(encoder), encoder)
 
 

@@ -60,7 +60,12 @@ def read_model(folder: Path) -> PhraseModel:
     """A checkpoint's own weights where the folder has them, else those that its exported graph stands for."""
     if (folder / WEIGHTS_FILE).is_file():
         return PhraseModel.from_pretrained(folder)
-    return restore_model(OnnxEncoder.load(folder, "fp32" if "fp32" in exported_precisions(folder) else None))
+    return restore_model(finest_graphs(folder))
+
+
+def finest_graphs(folder: Path, task: str | None = None) -> OnnxEncoder:
+    """Of an exported model those in full precision, if it has them: they lead back to the network as it was."""
+    return OnnxEncoder.load(folder, "fp32" if "fp32" in exported_precisions(folder) else None, task=task)
 
 
 def restore_model(encoder: OnnxEncoder) -> PhraseModel:
