@@ -1,5 +1,6 @@
 """A trunk computes what the encoder in it does, for every family."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,8 @@ from transformers import (
     RobertaModel,
 )
 
-from densephrases.model.trunk import Trunk
+from densephrases.errors import ModelError
+from densephrases.model.trunk import Trunk, read_config
 
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 50}
 FAMILIES: list[tuple[Any, Any, dict[str, Any]]] = [
@@ -48,3 +50,10 @@ def test_as_the_encoder_itself(config: Any, model: Any, sizes: dict[str, Any], a
         expected = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
         found = trunk(ids, torch.zeros_like(ids), mask)
     torch.testing.assert_close(found[mask.bool()], expected[mask.bool()])
+
+
+@pytest.mark.parametrize("content", ["7", "[]", "null", '"bert"', "{"])
+def test_a_configuration_that_is_no_object_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "config.json").write_text(content)
+    with pytest.raises(ModelError, match="cannot be read as a Hugging Face encoder"):
+        read_config(tmp_path)

@@ -68,7 +68,7 @@ def read_config(base: str | Path) -> PretrainedConfig:
     refuse_missing_folder(base)
     try:
         config: PretrainedConfig = AutoConfig.from_pretrained(str(base))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError, AttributeError) as error:  # the latter where its JSON is no object
         raise ModelError(
             f"Base model '{base}' cannot be read as a Hugging Face encoder: {first_line(error)}"
         ) from error
