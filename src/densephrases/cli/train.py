@@ -141,6 +141,19 @@ def queries(
         watch.outcome = train_queries(recipe, out, watch.folder, watch.observers, resume, cpu)
 
 
+@app.command()
+def mean(
+    models: Annotated[list[str], typer.Argument(metavar="MODEL...", help="Folders of models, or bundled names.")],
+    out: Annotated[Path, typer.Option(help="A new folder for the model.")],
+) -> None:
+    """Average the weights of models of one base, such as one and what it went on to be."""
+    _require_training()
+    from densephrases.train.mean import save_mean
+
+    save_mean(models, out)
+    typer.echo(f"Mean of {len(models)} models saved in {out}; fit thresholds to it with 'densephrases eval'.")
+
+
 def _require_training() -> None:
     require("train", "torch", "transformers", "accelerate", "safetensors")
     quiet_transformers()

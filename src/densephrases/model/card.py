@@ -94,6 +94,18 @@ def adapted_card(config: ModelConfig, datasets: Sequence[str], scores: Mapping[s
     )
 
 
+def averaged_card(config: ModelConfig, parts: Sequence[str]) -> str:
+    """The card of a model whose weights are the mean of others'."""
+    return _TEMPLATE.format(
+        base=config.base,
+        datasets="",
+        title="DensePhrases model, the mean of others",
+        description=f"{_DESCRIPTIONS['phrases']}\n\nIts weights are the mean of those of {', '.join(parts)}.",
+        settings="\n".join(f"| {name} | {getattr(config, name)} |" for name in _SHOWN),
+        scores="",
+    )
+
+
 def model_card(config: ModelConfig, datasets: Sequence[str], scores: Mapping[str, float]) -> str:
     """The card of a freshly trained model, with its scores on the data it was tuned on."""
     shown = _SHOWN if config.kind == "phrases" else ("passage_tokens", "question_tokens", "max_words")
