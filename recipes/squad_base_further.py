@@ -1,0 +1,36 @@
+"""The base model goes on, twice: passages that are confused stand in one batch. The mean of all three is best.
+
+densephrases train phrases recipes/squad_base_further.py --out models/base-2
+densephrases train phrases recipes/squad_base_further.py --out models/base-3 \
+    --set base=models/base-2 --set loop.learning_rate=6e-5
+densephrases train mean models/base models/base-2 models/base-3 --out models/base-mean
+"""
+
+from pathlib import Path
+
+from densephrases.train.loop import LoopConfig
+from densephrases.train.objective import LossWeights
+from densephrases.train.phrases import PhraseRecipe
+from densephrases.train.plan import BatchPlan
+
+
+def phrases(data: Path, models: Path) -> PhraseRecipe:
+    return PhraseRecipe(
+        base=models / "base",  # of squad_base_generated
+        train=(
+            data / "squad-train.json.gz",
+            data / "nq-passages-train.json.gz",
+            data / "squad-entities.json.gz",  # generated: see recipes/questions
+            data / "squad-nouns.json.gz",
+            data / "enwiki-entities.json.gz",
+        ),
+        dev=data / "squad-dev.json.gz",
+        held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
+        teacher=models / "reader",
+        confused_by=models / "small",
+        batches=BatchPlan(questions=256, per_passage=6, neighbours=4),
+        weights=LossWeights(distill=4.0, negative=1.0, tokens=0.5),
+        annotated_from=3,
+        prebatch_from=3,
+        loop=LoopConfig(epochs=6, learning_rate=8e-5, checkpoint_every=None),
+    )
