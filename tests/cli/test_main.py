@@ -67,7 +67,7 @@ def commands(group: typer.Typer) -> dict[str, list[str]]:
 def test_the_commands() -> None:
     """Whoever renames a command breaks somebody's script: do it on purpose."""
     found = commands(main.app)
-    assert found["train"] == ["phrases", "queries", "questions", "reader"]
+    assert found["train"] == ["mean", "phrases", "queries", "questions", "reader"]
     assert found["generate"] == ["answers", "attach", "detach", "filter", "questions"]
     judging = ["confidence", "filter", "length", "open", "reader", "reading", "slots", "statistics", "words"]
     assert found["eval"] == judging
