@@ -4,12 +4,12 @@ python benchmarks/scaling.py INDEX [--sizes 100000 --sizes 1000000 ...] [--quest
     [--json FILE] [--plot FILE]
 
 The first vectors are those of INDEX; when they are used up, copies follow, moved at random by a tenth of their spread
-(--spread), so that each vector gets neighbours as in a larger collection. Each size has a store and a candidate index
-of its own, as segments of an index have them, on disk and mapped. Search is that of one question, its start and its end
-together, with as many candidates as a question of ten answers begins with. Recall is of the ten best rows of exhaustive
-search.
+(--spread), so that each vector gets neighbours as in a larger collection. Each size has a store and candidates of its
+own, as segments of an index have them, on disk and mapped; rows are coded as those of INDEX are. Search is that of one
+question, its start and its end together, with as many candidates as a question of ten answers begins with. Recall is of
+the ten best rows of exhaustive search.
 
-10^7 vectors of 384 numbers take 3.9 GB on disk and a candidate index of 0.8 GB. With --work stores are kept.
+10^7 compact vectors of 384 numbers take 0.7 GB. With --work stores are kept.
 """
 
 import json
@@ -32,6 +32,7 @@ from densephrases.errors import ConfigError, DensePhrasesError, MissingExtraErro
 from densephrases.evaluate.datasets import questions_of, read_squad, sample_path
 from densephrases.index.candidates import (
     DEFAULT_EFFORT,
+    CandidateKind,
     Candidates,
     ExactCandidates,
     choose_kind,
@@ -41,15 +42,16 @@ from densephrases.index.candidates import (
 from densephrases.index.coder import Floats
 from densephrases.index.disk import replace_json
 from densephrases.index.inverted import INVERTED_FILES
-from densephrases.index.scaled import Int8Coder
-from densephrases.index.vectors import VectorStore, release_pages
+from densephrases.index.segment import MEANS_FILE, VECTORS_FILE
+from densephrases.index.vectors import CodedRows, Rows, VectorStore, release_pages
 from densephrases.sample import SAMPLE_QUESTIONS
 from densephrases.search.pairs import FEWEST_CANDIDATES
 from densephrases.search.phrase_index import PhraseIndex
 
 SIZES = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 EXPONENT_BAR = 0.5
-BLOCK_ROWS = 16_384
+BLOCK_PASSAGES = 256
+EDGES_FILE = "passage_rows.npy"
 RECALLED = 10
 WARM_UP = 5
 
@@ -64,6 +66,7 @@ class Point:
     real_rows: int
     kind: str
     build_seconds: float
+    open_seconds: float
     store_bytes: int
     candidate_bytes: int
     p50_ms: float
@@ -118,36 +121,44 @@ def encoded(index: PhraseIndex, question: str) -> Floats:
 
 
 class Source:
-    """Vectors without end: those of an index, then copies of them."""
+    """Vectors without end: those of an index, passage by passage, then copies of them."""
 
     def __init__(self, index: PhraseIndex, spread: float) -> None:
-        self._stores = [segment.store for segment in index.folder.segments if segment.rows]
-        if not self._stores:
+        self._segments = [segment for segment in index.folder.segments if segment.rows]
+        if not self._segments:
             raise ConfigError("The index has no vectors; expected one with documents.")
-        self.rows = sum(len(store) for store in self._stores)
-        self.coder = Int8Coder.fit(next(self._real()))
-        self.spread = spread
-        self.key = f"{index.encoder.fingerprint[:12]}-{self.rows}-{spread:g}"
+        self.rows = sum(segment.rows for segment in self._segments)
+        self.coder = self._segments[0].store.coder
+        self.deviation_D = spread * next(self._real())[0].std(axis=0)
+        self.key = f"{index.encoder.fingerprint[:12]}-{index.info().settings.quantizer}-{self.rows}-{spread:g}"
 
-    def blocks(self, rows: int) -> Iterator[Floats]:
-        """The first `rows` vectors, some at a time, the same ones every time."""
+    def blocks(self, rows: int) -> Iterator[tuple[Floats, Rows]]:
+        """The first `rows` vectors, some at a time, the same ones every time, and how many each passage has."""
         generator = np.random.default_rng(0)
         made = 0
         for copy in range(-(-rows // self.rows)):
-            for block_ND in self._real():
+            for block_ND, rows_P in self._real():
                 taken_ND = block_ND[: rows - made]
                 if not len(taken_ND):
                     return
                 made += len(taken_ND)
                 yield (
-                    perturbed(taken_ND, self.spread * self.coder.calibration.spread_D, generator) if copy else taken_ND
+                    (perturbed(taken_ND, self.deviation_D, generator) if copy else taken_ND),
+                    cut(rows_P, len(taken_ND)),
                 )
 
-    def _real(self) -> Iterator[Floats]:
-        for store in self._stores:
-            for first in range(0, len(store), BLOCK_ROWS):
-                yield store.decode(slice(first, first + BLOCK_ROWS))
-                release_pages(store.records_N)
+    def _real(self) -> Iterator[tuple[Floats, Rows]]:
+        for segment in self._segments:
+            for first in range(0, segment.passages, BLOCK_PASSAGES):
+                edges_P = segment.passage_rows[first : first + BLOCK_PASSAGES + 1]
+                yield segment.store.decode(slice(int(edges_P[0]), int(edges_P[-1]))), np.diff(edges_P)
+                release_pages(segment.store.records_N)
+
+
+def cut(rows_P: Rows, rows: int) -> Rows:
+    """The passages of the first rows."""
+    ends_P = np.minimum(np.cumsum(rows_P), rows)
+    return np.diff(ends_P[: int(np.searchsorted(ends_P, rows)) + 1], prepend=0)
 
 
 def perturbed(vectors_ND: Floats, deviation_D: Floats, generator: np.random.Generator) -> Floats:
@@ -155,10 +166,12 @@ def perturbed(vectors_ND: Floats, deviation_D: Floats, generator: np.random.Gene
 
 
 def measured(source: Source, rows: int, place: Path, queries: Sequence[Floats], judged: int, effort: float) -> Point:
-    store = stored(source, rows, place / "vectors.bin")
-    kind = choose_kind(rows)
-    seconds = build_seconds(store, place)
+    store = stored(source, rows, place)
+    kind = choose_kind(store)
+    seconds = build_seconds(store, kind, place)
+    begin = time.perf_counter()
     candidates = open_candidates(place, kind, store)
+    opening = time.perf_counter() - begin
     times = search_milliseconds(candidates, queries, effort)
     p50, p99 = (float(np.percentile(times, percent)) for percent in (50, 99))
     return Point(
@@ -166,32 +179,36 @@ def measured(source: Source, rows: int, place: Path, queries: Sequence[Floats], 
         real_rows=min(rows, source.rows),
         kind=kind,
         build_seconds=seconds,
-        store_bytes=(place / "vectors.bin").stat().st_size,
-        candidate_bytes=sum((place / name).stat().st_size for name in INVERTED_FILES) if kind != "exact" else 0,
+        open_seconds=opening,
+        store_bytes=sum((place / name).stat().st_size for name in (VECTORS_FILE, MEANS_FILE)),
+        candidate_bytes=sum(path.stat().st_size for name in INVERTED_FILES if (path := place / name).exists()),
         p50_ms=p50,
         p99_ms=p99,
         recall=recall(candidates, queries[:judged], effort),
     )
 
 
-def stored(source: Source, rows: int, path: Path) -> VectorStore:
-    """In int8; a file that was not finished is begun again."""
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".partial")
-        with partial.open("wb") as file:
-            for block_ND in source.blocks(rows):
-                file.write(source.coder.encode(block_ND).tobytes())
-        partial.rename(path)
-    return VectorStore.open(path, source.coder)
+def stored(source: Source, rows: int, place: Path) -> VectorStore:
+    """Begun again if it was not finished."""
+    if not (place / EDGES_FILE).exists():
+        place.mkdir(parents=True, exist_ok=True)
+        sizes = [np.zeros(1, dtype=np.int64)]
+        with (place / VECTORS_FILE).open("wb") as vectors, (place / MEANS_FILE).open("wb") as means:
+            for block_ND, rows_P in source.blocks(rows):
+                coded = CodedRows.of(block_ND, rows_P, source.coder)
+                vectors.writelines(records.tobytes() for records in coded.records_N)
+                means.write(coded.means_P.tobytes())
+                sizes.append(rows_P)
+        np.save(place / EDGES_FILE, np.cumsum(np.concatenate(sizes)))
+    return VectorStore.open(place / VECTORS_FILE, source.coder, place / MEANS_FILE, np.load(place / EDGES_FILE))
 
 
-def build_seconds(store: VectorStore, place: Path) -> float:
-    """Of the candidate index, measured when it is built and kept with it."""
+def build_seconds(store: VectorStore, kind: CandidateKind, place: Path) -> float:
+    """Of what candidates need beside the store, measured when it is built and kept with it."""
     note = place / "build.json"
     if not note.exists():
         begin = time.perf_counter()
-        write_candidates(store, choose_kind(len(store)), place)
+        write_candidates(store, kind, place)
         replace_json(note, {"seconds": time.perf_counter() - begin})
     return float(json.loads(note.read_text())["seconds"])
 
@@ -236,11 +253,13 @@ def growth(points: Sequence[Point]) -> float:
 
 
 def print_points(points: Sequence[Point]) -> None:
-    table = Table("vectors", "real", "kind", "build s", "store MB", "candidates MB", "p50 ms", "p99 ms", "recall@10")
+    heads = ("build s", "open s", "store MB", "candidates MB", "p50 ms", "p99 ms", "recall@10")
+    table = Table("vectors", "real", "kind", *heads)
     for p in points:
         sizes = (f"{value / 1e6:.0f}" for value in (p.store_bytes, p.candidate_bytes))
         times = (f"{p.p50_ms:.2f}", f"{p.p99_ms:.2f}", f"{p.recall:.4f}")
-        table.add_row(f"{p.rows:,}", f"{p.real_rows:,}", p.kind, f"{p.build_seconds:.1f}", *sizes, *times)
+        made = (f"{p.build_seconds:.1f}", f"{p.open_seconds:.2f}")
+        table.add_row(f"{p.rows:,}", f"{p.real_rows:,}", p.kind, *made, *sizes, *times)
     console = Console(width=120)
     console.print(table)
     value = growth(points)
@@ -280,9 +299,12 @@ def draw(points: Sequence[Point], path: Path) -> None:
         ylabel="recall@10 of exhaustive search", title="Recall", ylim=(min(0.9, *(p.recall for p in points)), 1.0)
     )
     built = [point for point in points if point.kind != "exact"]
-    size_axes.loglog([p.rows for p in built], [p.candidate_bytes / 1e6 for p in built], "o-", label="candidates, MB")
-    size_axes.loglog([p.rows for p in built], [p.build_seconds for p in built], "s-", label="build, s")
-    size_axes.set(title="Size and build time")
+    sizes = [(p.store_bytes + p.candidate_bytes) / 1e6 for p in built]
+    size_axes.loglog([p.rows for p in built], sizes, "o-", label="vectors and candidates, MB")
+    size_axes.loglog(
+        [p.rows for p in built], [p.build_seconds + p.open_seconds for p in built], "s-", label="made in, s"
+    )
+    size_axes.set(title="Size, and time to make candidates")
     size_axes.legend()
     for axes in (time_axes, recall_axes, size_axes):
         axes.set_xlabel("token vectors")

@@ -3,9 +3,9 @@
 python benchmarks/storage.py FILE [--model MODEL] [--keep 1 --keep 0.45 ...] [--code int8 --code PQ48 ...]
     [--every 6] [--work FOLDER] [--json FILE] [--plot FILE]
 
-Search is exhaustive, over what codes decode to. A code is one of the index's own (fp16, int8, int4, mixed) or a factory
-string of faiss, such as SQ4, PQ48, RaBitQ or PCA128,SQ4; `float32` is the model's own vectors. Bytes are those of codes
-alone; `densephrases info INDEX --storage` tells the rest. With --work vectors are encoded once.
+Search is exhaustive, over what codes decode to. A code is one of the index's own (fp16, int8, int4, compact) or a
+factory string of faiss, such as SQ4, PQ48, RaBitQ or PCA128,SQ4; `float32` is the model's own vectors. Bytes are those
+of codes alone; `densephrases info INDEX --storage` tells the rest. With --work vectors are encoded once.
 """
 
 import json
@@ -26,9 +26,9 @@ from densephrases.evaluate.reading import EncodedFile, ReadingScores, encode_fil
 from densephrases.index.coder import Floats
 from densephrases.index.vectors import QUANTIZERS, VectorStore
 from densephrases.model.bundled import load
+from densephrases.model.code import VectorCode
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
-from densephrases.model.statistics import VectorStatistics
 
 PLAIN = "float32"
 TRAINING_ROWS = 16_384
@@ -42,7 +42,7 @@ console = Console(width=110)
 class Point:
     code: str
     kept: float  # share of the tokens
-    bytes_per_row: int
+    bytes_per_row: float
     bytes_per_token: float
     exact_match: float
     f1: float
@@ -122,22 +122,23 @@ def thresholds(encoded: EncodedFile, config: ModelConfig, keep: Sequence[float] 
 def measured(encoded: EncodedFile, encoder: Encoder, threshold: float | None, name: str) -> Point:
     kept = [vectors.kept(threshold) for vectors in encoded.passage_vectors]
     rows_RD = np.concatenate([v.vectors_TD[mask] for v, mask in zip(encoded.passage_vectors, kept, strict=True)])
-    decoded_RD, size = coded(name, rows_RD, encoder.statistics)
+    decoded_RD, size = coded(name, rows_RD, np.array([mask.sum() for mask in kept]), encoder.code)
     error = float(np.square(decoded_RD - rows_RD).sum() / np.square(rows_RD - rows_RD.mean(axis=0)).sum())
     scores = ReadingScores.of(read_collection(with_rows(encoded, kept, decoded_RD), encoder.config, threshold))
     share = len(rows_RD) / sum(map(len, kept))
     return Point(name, share, size, size * share, scores.exact_match, scores.f1, error)
 
 
-def coded(name: str, rows_RD: Floats, statistics: VectorStatistics | None) -> tuple[Floats, int]:
-    """What is left of vectors, and the bytes of one."""
+def coded(name: str, rows_RD: Floats, rows_P: NDArray[np.int64], code: VectorCode | None) -> tuple[Floats, float]:
+    """What is left of vectors, and the bytes of one, with its share of its passage's."""
     dim = rows_RD.shape[1]
     if name == PLAIN:
         return rows_RD, 4 * dim
     if name in QUANTIZERS:
         own: Any = name
-        store = VectorStore.of(rows_RD, own, statistics)
-        return store.decode(slice(None)), store.records_N.itemsize
+        store = VectorStore.of(rows_RD, rows_P, own, code)
+        size = store.records_N.nbytes + (0 if store.means is None else store.means.records_P.nbytes)
+        return store.decode(slice(None)), size / len(store)
     index = faiss.index_factory(dim, name, faiss.METRIC_INNER_PRODUCT)
     some = np.random.default_rng(0).permutation(len(rows_RD))[:TRAINING_ROWS]
     index.train(np.ascontiguousarray(rows_RD[some]))
@@ -159,7 +160,7 @@ def with_rows(encoded: EncodedFile, kept: Sequence[NDArray[np.bool_]], rows_RD: 
 def table(points: Sequence[Point]) -> Table:
     result = Table("code", "kept %", "bytes a row", "bytes a token", "EM", "F1", "error")
     for p in points:
-        numbers = (f"{100 * p.kept:.0f}", f"{p.bytes_per_row:,}", f"{p.bytes_per_token:.1f}")
+        numbers = (f"{100 * p.kept:.0f}", f"{p.bytes_per_row:,.1f}", f"{p.bytes_per_token:.1f}")
         result.add_row(p.code, *numbers, f"{p.exact_match:.2f}", f"{p.f1:.2f}", f"{p.error:.4f}")
     return result
 

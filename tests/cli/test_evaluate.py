@@ -11,9 +11,9 @@ from densephrases.cli import evaluate
 from densephrases.evaluate import filtering
 from densephrases.evaluate.datasets import sample_path
 from densephrases.model.bundled import resolve
+from densephrases.model.code import CODE_FILE, VectorCode
 from densephrases.model.config import ModelConfig
 from densephrases.model.reader import Reader
-from densephrases.model.statistics import STATISTICS_FILE, VectorStatistics
 
 from .conftest import Command
 
@@ -28,7 +28,7 @@ def test_reading_as_json(densephrases: Command, exported: Path, small_squad: Pat
 
 
 @pytest.mark.parametrize(
-    "options", [[], ["--precision", "fp32"], ["--all-passages"], ["--threshold", "0.1"], ["--quantizer", "mixed"]]
+    "options", [[], ["--precision", "fp32"], ["--all-passages"], ["--threshold", "0.1"], ["--quantizer", "int4"]]
 )
 def test_reading_in_words(densephrases: Command, exported: Path, small_squad: Path, options: list[str]) -> None:
     result = densephrases("eval", "reading", small_squad, "--model", exported, *options)
@@ -119,17 +119,21 @@ def test_words_stores_the_chosen_weight(
     assert shown.out.count("chosen") == 1
 
 
-def test_statistics_are_stored_when_asked_for(
+def test_a_code_is_stored_when_asked_for(
     densephrases: Command, exported: Path, small_squad: Path, tmp_path: Path
 ) -> None:
     model = tmp_path / "model"
     shutil.copytree(exported, model)
-    shown = densephrases("eval", "statistics", small_squad, "--model", model)
-    assert "Directions needed" in shown.out
-    assert not (model / STATISTICS_FILE).exists(), "not unasked"
-    values = json.loads(densephrases("eval", "statistics", small_squad, "--model", model, "--write", "--json").out)
-    assert values["questions"].keys() == values["tokens"].keys() == {"50%", "90%", "99%"}
-    assert VectorStatistics.read(model, values["dimensions"]) is not None
+    shown = densephrases("eval", "code", small_squad, "--model", model)
+    assert "bytes a kept token" in shown.out
+    assert not (model / CODE_FILE).exists(), "not unasked"
+    refused = densephrases("eval", "reading", small_squad, "--model", model, "--quantizer", "compact")
+    assert refused.code == 2
+    assert "eval code DATA" in refused.err
+    values = json.loads(densephrases("eval", "code", small_squad, "--model", model, "--write", "--json").out)
+    assert values.keys() == {"dimensions", "row_bytes", "passage_bytes", "score_error"}
+    assert VectorCode.read(model, values["dimensions"]) is not None
+    assert densephrases("eval", "reading", small_squad, "--model", model, "--quantizer", "compact").code == 0
 
 
 def test_filter_stores_that_no_threshold_is_good_enough(

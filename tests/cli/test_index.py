@@ -48,17 +48,30 @@ def test_a_folder(densephrases: Command, corpus: Path, exported: Path, tmp_path:
         assert document.text == text
 
 
-@pytest.mark.parametrize("quantizer", ["int4", "mixed"])
-def test_several_paths_and_settings(
-    densephrases: Command, corpus: Path, exported: Path, tmp_path: Path, quantizer: str
-) -> None:
+def test_several_paths_and_settings(densephrases: Command, corpus: Path, exported: Path, tmp_path: Path) -> None:
     paths = [corpus / "tower.txt", corpus / "cities"]
-    options = ["--quantizer", quantizer, "--candidates", "ivf-sq4", "--filter-threshold", "-0.5", "--model", exported]
+    options = ["--quantizer", "int4", "--candidates", "ivf-sq4", "--filter-threshold", "-0.5", "--model", exported]
     assert densephrases("index", *paths, "--out", tmp_path / "index", *options).code == 0
     settings = info(densephrases, tmp_path / "index")["settings"]
     assert settings["model"] == str(exported)
-    assert (settings["quantizer"], settings["candidates"], settings["filter_threshold"]) == (quantizer, "ivf-sq4", -0.5)
+    assert (settings["quantizer"], settings["candidates"], settings["filter_threshold"]) == ("int4", "ivf-sq4", -0.5)
     assert densephrases("ask", tmp_path / "index", "which city", "--json").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--quantizer", "compact"], "needs a model with a code of its vectors"),
+        (["--quantizer", "int8", "--candidates", "passages"], "candidates='passages' goes with quantizer='compact'"),
+    ],
+)
+def test_settings_that_do_not_go_together(
+    densephrases: Command, corpus: Path, exported: Path, tmp_path: Path, options: list[str], message: str
+) -> None:
+    refused = densephrases("index", corpus, "--out", tmp_path / "index", "--model", exported, *options)
+    assert refused.code == 2
+    assert message in refused.err
+    assert not (tmp_path / "index").exists()
 
 
 def test_a_gpu_where_there_is_none(

@@ -69,7 +69,7 @@ def test_the_commands() -> None:
     found = commands(main.app)
     assert found["train"] == ["mean", "phrases", "queries", "questions", "reader"]
     assert found["generate"] == ["answers", "attach", "detach", "filter", "questions"]
-    judging = ["confidence", "filter", "length", "open", "reader", "reading", "slots", "statistics", "words"]
+    judging = ["code", "confidence", "filter", "length", "open", "reader", "reading", "slots", "words"]
     assert found["eval"] == judging
     assert found.keys() == {
         *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "serve", "mcp", "demo"),

@@ -21,7 +21,7 @@ from densephrases.evaluate.reading import (
     read_collection,
     read_passages,
 )
-from densephrases.index.vectors import fit_coder
+from densephrases.index.vectors import Quantizer, VectorStore
 from densephrases.model.batches import TokenBatch
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, Floats, PassageVectors, QuestionVectors
@@ -30,6 +30,7 @@ from densephrases.search import spans
 from densephrases.search.wording import REPEATED
 from densephrases.text.passages import Passage
 from densephrases.text.terms import terms
+from tests.index.made_up import code_for
 
 HIDDEN = 32
 
@@ -264,18 +265,18 @@ def test_positions_of_golds_do_not_matter() -> None:
     assert ReadingScores.of([Prediction(wrong, "paris", 0, 0.0)]).exact_match == 100
 
 
-def test_passages_are_read_as_an_index_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "FIRST_TOKENS", 3)
+@pytest.mark.parametrize("quantizer", ["int4", "compact"])
+def test_kept_tokens_are_read_as_an_index_keeps_them(quantizer: Quantizer) -> None:
     encoded = encode_file(RandomEncoder(seed=5), random_file(5))
-    kept = encoded.kept_as("int4", None)
-    begun = [p.vectors_TD for p in encoded.passage_vectors]
-    ends = np.cumsum([len(vectors) for vectors in begun]).tolist()
-    first = next(number for number, end in enumerate(ends) if end >= 3)
-    coder = fit_coder("int4", np.concatenate(begun[: first + 1]))
-    for plain, coded in zip(encoded.passage_vectors, kept.passage_vectors, strict=True):
-        assert coded.vectors_TD.tolist() == coder.decode(coder.encode(plain.vectors_TD)).tolist()
-        assert coded.filter_T2 is plain.filter_T2
-    assert any(
-        not np.array_equal(a.vectors_TD, b.vectors_TD)
-        for a, b in zip(encoded.passage_vectors, kept.passage_vectors, strict=True)
-    )
+    code = code_for(encoded.passage_vectors[0].vectors_TD.shape[1])
+    threshold = 0.2
+    found = encoded.kept_as(quantizer, code, threshold)
+    masks = [passage.kept(threshold) for passage in encoded.passage_vectors]
+    rows = [p.vectors_TD[mask] for p, mask in zip(encoded.passage_vectors, masks, strict=True)]
+    store = VectorStore.of(np.concatenate(rows), np.array([len(r) for r in rows]), quantizer, code)
+    coded = [p.vectors_TD[mask] for p, mask in zip(found.passage_vectors, masks, strict=True)]
+    assert np.concatenate(coded).tolist() == store.decode(slice(None)).tolist()
+    for plain, changed, mask in zip(encoded.passage_vectors, found.passage_vectors, masks, strict=True):
+        assert changed.vectors_TD[~mask].tolist() == plain.vectors_TD[~mask].tolist()
+        assert changed.filter_T2 is plain.filter_T2
+    assert not np.array_equal(np.concatenate(coded), np.concatenate(rows))

@@ -1,11 +1,16 @@
-"""An encoder whose vectors are hashes of the tokens around, and documents for it."""
+"""An encoder whose vectors are hashes of the tokens around, documents for it, and codes of made-up vectors."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from densephrases.index.learning import learn_code
+from densephrases.index.vectors import Quantizer, VectorStore
 from densephrases.model.batches import TokenBatch
+from densephrases.model.code import VectorCode
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, Floats
 from densephrases.model.tokens import Tokens
@@ -37,6 +42,32 @@ class HashEncoder(Encoder):
     def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
         start = np.sin(batch.ids.sum(axis=1)[:, None] * np.linspace(0.1, 3.0, DIM)).astype(np.float32)
         return start, -start, None
+
+
+class CodedEncoder(HashEncoder):
+    """The same, with a code of its vectors."""
+
+    @property
+    def code(self) -> VectorCode:
+        return code_for(self.config.vector_size)
+
+
+@cache
+def code_for(dim: int) -> VectorCode:
+    """Of vectors whose numbers are normal, with passages of seven."""
+    random = np.random.default_rng(dim)
+    questions, vectors = (random.normal(size=(700, dim)).astype(np.float32) for _ in range(2))
+    return learn_code(questions, vectors, np.full(100, 7), samples=500)
+
+
+def passages_of(rows: int, size: int = 7) -> NDArray[np.int64]:
+    """How many rows each passage has, if all but the last have `size`; one has none."""
+    return np.array([0, *[size] * (rows // size), *([rows % size] if rows % size else [])], dtype=np.int64)
+
+
+def store_of(vectors: Floats, quantizer: Quantizer) -> VectorStore:
+    """Of passages of seven rows."""
+    return VectorStore.of(vectors, passages_of(len(vectors)), quantizer, code_for(vectors.shape[1]))
 
 
 WORD = st.sampled_from(WORDS.split()) | st.text("aé中😀\u0301 .x", min_size=1, max_size=5)

@@ -18,6 +18,7 @@ from densephrases.index.candidates import (
     Candidates,
     ExactCandidates,
     IvfCandidates,
+    PassageCandidates,
     build_ivf,
     choose_kind,
     open_candidates,
@@ -26,8 +27,9 @@ from densephrases.index.candidates import (
 )
 from densephrases.index.coder import Floats
 from densephrases.index.vectors import QUANTIZERS, Quantizer, Rows, VectorStore
+from tests.index.made_up import store_of
 
-APPROXIMATE = [kind for kind in CANDIDATE_KINDS if kind != "exact"]
+BUILT: list[CandidateKind] = ["ivf-pq", "ivf-sq4"]
 
 
 def clustered(rows: int, dim: int, seed: int = 0) -> Floats:
@@ -51,7 +53,7 @@ def oracle(store: VectorStore, queries: Floats, k: int, allowed: NDArray[np.bool
 @given(st.data())
 def test_exact_candidates_equal_sorting_everything(data: st.DataObject) -> None:
     rows, queries, k = (data.draw(st.integers(0, 40)), data.draw(st.integers(0, 3)), data.draw(st.integers(0, 50)))
-    store = VectorStore.of(clustered(rows, 6, seed=rows), data.draw(st.sampled_from(QUANTIZERS)))
+    store = store_of(clustered(rows, 6, seed=rows), data.draw(st.sampled_from(QUANTIZERS)))
     allowed = data.draw(st.none() | npst.arrays(np.bool_, rows))
     asked = clustered(queries, 6, seed=99)
     scores, found = ExactCandidates(store).search(asked, k, allowed)
@@ -72,7 +74,7 @@ def test_exact_candidates_equal_sorting_everything(data: st.DataObject) -> None:
 
 
 def test_a_scan_in_blocks_equals_one_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = VectorStore.of(clustered(500, 8), "int8")
+    store = store_of(clustered(500, 8), "int8")
     queries = clustered(3, 8, seed=5)
     allowed = np.arange(500) % 3 != 0
     expected = ExactCandidates(store).search(queries, 20, allowed)
@@ -86,9 +88,9 @@ def test_a_scan_in_blocks_equals_one_at_once(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("wanted", CANDIDATE_KINDS)
 @pytest.mark.parametrize("rows", [1, 2, 999, 1000])
 def test_any_number_of_rows_can_be_searched(wanted: CandidateKind, rows: int, tmp_path: Path) -> None:
-    kind = choose_kind(rows, wanted)
+    store = store_of(clustered(rows, 8), "compact" if wanted == "passages" else "int8")
+    kind = choose_kind(store, wanted)
     assert kind == (wanted if rows >= 1000 else "exact")
-    store = VectorStore.of(clustered(rows, 8), "int8")
     write_candidates(store, kind, tmp_path)
     queries = store.decode(slice(None))[:2]
     scores, found = open_candidates(tmp_path, kind, store).search(queries, 1200)
@@ -99,11 +101,11 @@ def test_any_number_of_rows_can_be_searched(wanted: CandidateKind, rows: int, tm
         assert sorted(found[0].tolist())[-rows:] == list(range(rows))
 
 
-@pytest.fixture(scope="module", params=product(APPROXIMATE, ["int8", "mixed"]), ids=" ".join)
+@pytest.fixture(scope="module", params=[*product(BUILT, ["int8", "compact"]), ("passages", "compact")], ids=" ".join)
 def approximate(request: pytest.FixtureRequest) -> Candidates:
     kind, quantizer = request.param
-    store = VectorStore.of(clustered(5000, 64), quantizer)
-    return IvfCandidates(store, build_ivf(store, kind))
+    store = store_of(clustered(5000, 64), quantizer)
+    return PassageCandidates(store) if kind == "passages" else IvfCandidates(store, build_ivf(store, kind))
 
 
 def recall(found: Rows, best: Rows) -> float:
@@ -115,7 +117,7 @@ def test_approximate_candidates_find_nearly_all(approximate: Candidates) -> None
     scores, found = approximate.search(queries, 10)
     expected, best = oracle(approximate.store, queries, 10, None)
     assert recall(found, best) >= 0.9
-    np.testing.assert_allclose(scores[:, 0], expected[:, 0], rtol=0.05)
+    np.testing.assert_allclose(scores[:, 0], expected[:, 0], rtol=0.1)
 
 
 def test_effort_one_is_exact_and_more_effort_finds_more(approximate: Candidates) -> None:
@@ -123,12 +125,6 @@ def test_effort_one_is_exact_and_more_effort_finds_more(approximate: Candidates)
     _, best = oracle(approximate.store, queries, 10, None)
     recalls = [recall(approximate.search(queries, 10, effort=effort)[1], best) for effort in (0, 0.5, 1)]
     assert recalls[0] <= recalls[1] <= recalls[2] == 1.0
-
-
-def test_coarser_sketches_have_more_rows_scored_again(approximate: Candidates) -> None:
-    _, found = approximate.search(clustered(5, 64, seed=1), 10, spare=100)
-    expected = 400 * approximate.store.coder.sketch_rescored
-    assert (np.count_nonzero(found >= 0, axis=1) == expected).all()
 
 
 @pytest.mark.parametrize("share", [0.5, 0.01])
@@ -141,10 +137,10 @@ def test_a_mask_is_kept_to(approximate: Candidates, share: float, monkeypatch: p
     assert recall(found, oracle(approximate.store, queries, 10, allowed)[1]) >= 0.9
 
 
-@pytest.mark.parametrize("quantizer", ["int4", "mixed"])
-@pytest.mark.parametrize("kind", APPROXIMATE)
+@pytest.mark.parametrize("quantizer", ["int4", "compact"])
+@pytest.mark.parametrize("kind", BUILT)
 def test_building_twice_writes_the_same_bytes(kind: CandidateKind, quantizer: Quantizer, tmp_path: Path) -> None:
-    store = VectorStore.of(clustered(3000, 8), quantizer)
+    store = store_of(clustered(3000, 8), quantizer)
     entries = [write_candidates(store, kind, tmp_path) for _ in range(2)]
     assert entries[0] == entries[1] != {}
 
@@ -157,11 +153,14 @@ def test_no_queries(approximate: Candidates) -> None:
 @pytest.mark.parametrize("effort", [-0.1, 1.1, float("nan")])
 def test_impossible_effort(effort: float) -> None:
     with pytest.raises(ConfigError, match="effort="):
-        ExactCandidates(VectorStore.of(clustered(3, 4), "int8")).search(clustered(1, 4), 1, effort=effort)
+        ExactCandidates(store_of(clustered(3, 4), "int8")).search(clustered(1, 4), 1, effort=effort)
 
 
 def test_kinds_and_clusters_by_size() -> None:
-    assert choose_kind(0) == choose_kind(candidates.EXACT_ROWS) == "exact"
-    assert choose_kind(candidates.EXACT_ROWS + 1) == "ivf-pq"
+    few = np.zeros((candidates.EXACT_ROWS, 1), dtype=np.float32)
+    kinds: dict[Quantizer, CandidateKind] = {"int8": "ivf-pq", "compact": "passages"}
+    for quantizer, kind in kinds.items():
+        assert choose_kind(store_of(few[:0], quantizer)) == choose_kind(store_of(few, quantizer)) == "exact"
+        assert choose_kind(store_of(np.pad(few, ((0, 1), (0, 0))), quantizer)) == kind
     assert probed_clusters(1, 0.5) == 1
     assert probed_clusters(1000, 1) == 1000

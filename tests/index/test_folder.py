@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from densephrases.errors import DataError, PhraseIndexError
+from densephrases.errors import ConfigError, DataError, PhraseIndexError
 from densephrases.index import candidates, disk, folder, parts
 from densephrases.index.folder import IndexFolder
 from densephrases.index.lock import only_writer
@@ -25,11 +25,10 @@ from densephrases.index.settings import IndexSettings
 from densephrases.index.vectors import QUANTIZERS, Quantizer
 from densephrases.model.batches import TokenBatch
 from densephrases.model.encoder import Floats
-from densephrases.model.statistics import VectorStatistics
 from densephrases.text.documents import Document
 from densephrases.text.passages import Passage
 
-from .made_up import METADATA, TEXT, HashEncoder, collections, long_text
+from .made_up import METADATA, TEXT, CodedEncoder, HashEncoder, collections, long_text
 
 QUIET = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 LONG = [Document(f"d{i}", long_text(i, 40 + 37 * (i % 5)), f"title {i}", {"n": i}) for i in range(20)]
@@ -56,16 +55,14 @@ def fresh(encoder: HashEncoder, quantizer: Quantizer = "int8", at: Path | None =
     return IndexFolder.create(place, IndexSettings.of(encoder, "hash", quantizer))
 
 
-def test_models_that_know_how_vectors_are_spread_get_short_codes(encoder: HashEncoder) -> None:
-    class Knowing(HashEncoder):
-        @property
-        def statistics(self) -> VectorStatistics:
-            vectors = np.eye(self.config.vector_size, dtype=np.float32)
-            return VectorStatistics.of(vectors, vectors, vectors)
-
+def test_models_with_a_code_get_compact_indexes(encoder: HashEncoder) -> None:
     assert IndexSettings.of(encoder, "hash").quantizer == "int8"
-    assert IndexSettings.of(Knowing(), "hash").quantizer == "mixed"
-    assert IndexSettings.of(Knowing(), "hash", "fp16").quantizer == "fp16"
+    assert IndexSettings.of(CodedEncoder(), "hash").quantizer == "compact"
+    assert IndexSettings.of(CodedEncoder(), "hash", "fp16").quantizer == "fp16"
+    with pytest.raises(ConfigError, match="quantizer='compact' needs a model with a code"):
+        IndexSettings.of(encoder, "hash", "compact")
+    with pytest.raises(ConfigError, match="candidates='passages' goes with quantizer='compact', not with 'int8'"):
+        IndexSettings.of(CodedEncoder(), "hash", "int8").with_candidates("passages")
 
 
 def contents(index: IndexFolder) -> dict[str, bytes]:
@@ -97,7 +94,7 @@ def cut(documents: Iterable[Document], count: int) -> Iterator[Document]:
 @QUIET
 @given(collections(), st.sampled_from(QUANTIZERS))
 def test_every_row_stands_where_its_token_does(made: list[Document], quantizer: Quantizer) -> None:
-    encoder = HashEncoder()
+    encoder = CodedEncoder()
     index = fresh(encoder, quantizer)
     report = index.add(made, encoder)
     assert report.documents == index.documents == len(made)
@@ -131,12 +128,13 @@ def test_reach_counts_kept_rows_only(encoder: HashEncoder) -> None:
     assert (segment.places(rows_N) + segment.lengths(rows_N)).tolist() == vectors.offsets_T2[kept, 1].tolist()
 
 
-@pytest.mark.parametrize("quantizer", ["int8", "int4", "mixed"])
+@pytest.mark.parametrize("quantizer", ["int8", "int4", "compact"])
 @pytest.mark.parametrize("cuts", [[0], [1], [7], [13, 6], [19, 20]], ids=str)
 def test_a_build_cut_anywhere_ends_the_same(
-    encoder: HashEncoder, quantizer: Quantizer, cuts: list[int], monkeypatch: pytest.MonkeyPatch
+    quantizer: Quantizer, cuts: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(candidates, "EXACT_ROWS", 500)
+    encoder = CodedEncoder()
     whole = fresh(encoder, quantizer)
     whole.add(LONG, encoder)
     broken = fresh(encoder, quantizer)
@@ -148,7 +146,9 @@ def test_a_build_cut_anywhere_ends_the_same(
         broken = IndexFolder.create(broken.folder, IndexSettings.of(encoder, "hash", quantizer))
     broken.add(LONG, encoder)
     assert whole.rows > 1000
-    assert [entry.candidates for entry in whole.manifest.segments] == ["ivf-pq"]
+    assert [entry.candidates for entry in whole.manifest.segments] == [
+        "passages" if quantizer == "compact" else "ivf-pq"
+    ]
     assert contents(broken) == contents(whole)
     assert not broken.manifest.building
 
@@ -446,11 +446,11 @@ def test_folders_that_are_no_index(tmp_path: Path, encoder: HashEncoder) -> None
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(PhraseIndexError, match="not valid JSON"):
         IndexFolder.open(tmp_path)
-    for values, message in [({"schema_version": 2}, "schema version 2, this package reads 5"), ([], "version None")]:
+    for values, message in [({"schema_version": 2}, "schema version 2, this package reads 6"), ([], "version None")]:
         (tmp_path / "manifest.json").write_text(json.dumps(values))
         with pytest.raises(PhraseIndexError, match=message):
             IndexFolder.open(tmp_path)
-    (tmp_path / "manifest.json").write_text('{"schema_version": 5}')
+    (tmp_path / "manifest.json").write_text('{"schema_version": 6}')
     with pytest.raises(PhraseIndexError, match="missing or unknown values"):
         IndexFolder.open(tmp_path)
 

@@ -16,11 +16,11 @@ from densephrases.index.vectors import (
     QUANTIZERS,
     Quantizer,
     VectorStore,
-    encoded_blocks,
     fit_coder,
     map_array,
     release_pages,
 )
+from tests.index.made_up import code_for, passages_of, store_of
 
 VALUES = st.floats(-100, 100, width=32)
 VECTORS = npst.arrays(np.float32, st.tuples(st.integers(0, 12), st.integers(1, 9)), elements=VALUES)
@@ -29,7 +29,7 @@ KINDS = st.sampled_from(QUANTIZERS)
 
 @given(VECTORS, KINDS, st.data())
 def test_scores_are_products_with_decoded_rows(vectors: Floats, kind: Quantizer, data: st.DataObject) -> None:
-    store = VectorStore.of(vectors, kind)
+    store = store_of(vectors, kind)
     query = data.draw(npst.arrays(np.float32, vectors.shape[1], elements=VALUES))
     numbers = st.integers(0, max(len(vectors) - 1, 0))
     rows = np.array(data.draw(st.lists(numbers, max_size=20 if len(vectors) else 0)), dtype=np.int64)
@@ -50,7 +50,7 @@ def test_each_query_scores_rows_of_its_own(
     monkeypatch.setattr(vectors_module, "_SHARED_ROWS", shared_rows)
     monkeypatch.setattr(faiss, "omp_get_max_threads", lambda: threads)
     random = np.random.default_rng(0)
-    store = VectorStore.of(random.normal(size=(40, 9)).astype(np.float32), quantizer)
+    store = store_of(random.normal(size=(40, 9)).astype(np.float32), quantizer)
     queries = random.normal(size=(5, 9)).astype(np.float32)
     counts = [4, 0, 1, 11, 3]
     rows = random.integers(40, size=sum(counts))
@@ -59,32 +59,42 @@ def test_each_query_scores_rows_of_its_own(
     assert len(store.own_scores(queries[:0], rows[:0], np.zeros(1, dtype=np.int64))) == 0
 
 
-@pytest.mark.parametrize(
-    ("quantizer", "size"), [("fp16", 2 * 7), ("int8", 4 + 7), ("int4", 4 + 4), ("mixed", 1 + 3 + 1 + 1)]
-)
+@pytest.mark.parametrize(("quantizer", "size"), [("fp16", 2 * 7), ("int8", 4 + 7), ("int4", 4 + 4), ("compact", 2)])
 def test_size_of_a_row(quantizer: Quantizer, size: int) -> None:
-    assert fit_coder(quantizer, np.zeros((0, 7), dtype=np.float32)).row_type.itemsize == size
+    assert fit_coder(quantizer, np.zeros((0, 7), dtype=np.float32), code_for(7)).row_type.itemsize == size
 
 
 @pytest.mark.parametrize("quantizer", QUANTIZERS)
 def test_a_file_is_read_as_it_was_coded(tmp_path: Path, quantizer: Quantizer) -> None:
     vectors = np.random.default_rng(0).normal(size=(50, 9)).astype(np.float32)
-    made = VectorStore.of(vectors, quantizer)
+    made = store_of(vectors, quantizer)
     (tmp_path / "vectors.bin").write_bytes(made.records_N.tobytes())
     coder = CODERS[quantizer].from_bytes(np.frombuffer(made.coder.to_bytes(), dtype=np.uint8), 9)
     assert coder.to_bytes() == made.coder.to_bytes()
-    store = VectorStore.open(tmp_path / "vectors.bin", coder)
+    if made.means is not None:
+        (tmp_path / "means.bin").write_bytes(made.means.records_P.tobytes())
+    edges = np.cumsum([0, *passages_of(50)])
+    store = VectorStore.open(tmp_path / "vectors.bin", coder, tmp_path / "means.bin", edges)
     assert store.decode(slice(None)).tolist() == made.decode(slice(None)).tolist()
-    largest = {"fp16": 0.01, "int8": 0.03, "int4": 0.8, "mixed": 2.5}[quantizer]
+    largest = {"fp16": 0.01, "int8": 0.03, "int4": 0.8, "compact": 3.5}[quantizer]
     assert np.abs(store.decode(np.array([3, 3, 49])) - vectors[[3, 3, 49]]).max() < largest
 
 
 @pytest.mark.parametrize("quantizer", QUANTIZERS)
 def test_blocks_keep_the_order_of_rows(quantizer: Quantizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors_module, "_THREAD_ROWS", 7)
     vectors = np.random.default_rng(0).normal(size=(150, 5)).astype(np.float32)
-    coder = fit_coder(quantizer, vectors)
-    assert np.concatenate(list(encoded_blocks(vectors, coder))).tobytes() == coder.encode(vectors).tobytes()
+    whole = store_of(vectors, quantizer)
+    monkeypatch.setattr(vectors_module, "_THREAD_ROWS", 7)
+    assert store_of(vectors, quantizer).records_N.tobytes() == whole.records_N.tobytes()
+
+
+def test_rows_are_coded_beyond_what_is_coded_of_their_passage() -> None:
+    """So that the error of a mean is made good by its rows: rows that are all alike are not the worse for it."""
+    vectors = np.repeat(np.random.default_rng(0).normal(size=(30, 24)), 7, axis=0).astype(np.float32)
+    store = store_of(vectors, "compact")
+    assert store.means is not None
+    only_means = store.means.decode(np.arange(len(store)))
+    assert np.square(store.decode(slice(None)) - vectors).sum() < 0.9 * np.square(only_means - vectors).sum()
 
 
 def test_released_pages_are_read_again(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -14,7 +13,6 @@ from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.datasets import QuestionedPassage
 from densephrases.model.export import export_model
 from densephrases.model.network import PhraseModel
-from densephrases.model.statistics import VectorStatistics
 from densephrases.train.batches import PhraseBatch
 from densephrases.train.examples import AlignmentReport, PassageExample
 from densephrases.train.loop import LoopConfig
@@ -22,6 +20,7 @@ from densephrases.train.negatives import Golds, gather
 from densephrases.train.objective import LossWeights, gold_phrases
 from densephrases.train.phrases import Architecture, PhraseRecipe, PhraseTask, TrainingData, build_model
 from densephrases.train.plan import BatchPlan
+from tests.index.made_up import code_for
 
 CPU = torch.device("cpu")
 RECIPE = PhraseRecipe(
@@ -209,17 +208,11 @@ def test_dropout_that_is_no_share_is_refused(dropout: float) -> None:
         replace(RECIPE, dropout=dropout)
 
 
-def statistics_of(model: PhraseModel) -> VectorStatistics:
-    random = np.random.default_rng(0)
-    questions, tokens = (random.normal(size=(n, model.config.vector_size)).astype(np.float32) for n in (50, 900))
-    return VectorStatistics.of(questions, questions, tokens)
-
-
 @pytest.fixture
 def trained(tiny_base: Path, tmp_path: Path) -> Path:
-    """A phrase model with statistics and what was fitted to it."""
+    """A phrase model with a code and what was fitted to it."""
     model = build_model(replace(RECIPE, base=tiny_base, architecture=Architecture(share=True)))
-    model.statistics = statistics_of(model)
+    model.code = code_for(model.config.vector_size)
     model.config = replace(model.config, fingerprint="0" * 16, confidence={"bias": 1.0}, length_penalty=0.5)
     model.save_pretrained(tmp_path / "trained")
     return tmp_path / "trained"
@@ -234,7 +227,7 @@ def test_a_trained_model_goes_on(trained: Path, tmp_path: Path, exported: bool) 
     assert model.config == replace(before.config, fingerprint="", confidence=None)
     assert model.config.share
     assert model.config.length_penalty == 0.5
-    assert model.statistics is not None
+    assert model.code is not None
     for name, tensor in before.state_dict().items():
         torch.testing.assert_close(model.state_dict()[name], tensor, rtol=0, atol=1e-6)
 
@@ -242,4 +235,4 @@ def test_a_trained_model_goes_on(trained: Path, tmp_path: Path, exported: bool) 
 def test_a_bundled_model_goes_on_by_its_name() -> None:
     model = build_model(replace(RECIPE, base="small"))
     assert model.config.confidence is None
-    assert model.statistics is not None
+    assert model.code is not None

@@ -75,7 +75,7 @@ def reading(
         )
     encoder, encoded = _encode(data, model, runtime, precision)
     if quantizer is not None:
-        encoded = encoded.kept_as(quantizer.value, encoder.statistics)
+        encoded = encoded.kept_as(quantizer.value, encoder.code, threshold)
     config = encoder.config if words is None else encoder.config.with_word_weight(words)
     with Progress(console=progress_console, transient=True) as progress:
         bar = progress.add_task("searching all passages" if all_passages else "reading", total=len(encoded.questions))
@@ -150,35 +150,40 @@ def length(
 
 
 @app.command()
-def statistics(
+def code(
     data: SquadData,
     model: Model = "small",
     questions: Annotated[int, typer.Option(min=1, help="At most so many, from all over the file.")] = 10_000,
     passages: Annotated[int, typer.Option(min=1, help="At most so many, from all over the file.")] = 1_000,
-    write: Annotated[bool, typer.Option("--write", help="Store what was found in the model folder.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Store the code in the model folder.")] = False,
     runtime: RuntimeOption = Runtime.onnx,
     precision: PrecisionOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """In how few directions questions look and tokens differ; indexes spend their bits there."""
+    """Learn how vectors become few bytes, for compact indexes, and say what is lost by it."""
+    from densephrases.evaluate.coding import learned_code
     from densephrases.evaluate.datasets import read_squad
-    from densephrases.evaluate.statistics import directions_needed, vector_statistics
     from densephrases.model.bundled import resolve
 
     file = read_squad(data)
     encoder = _load(model, runtime, precision)
-    with progress_console.status("encoding questions and passages"):
-        found = vector_statistics(encoder, file, questions, passages)
+    with progress_console.status("encoding questions and passages, and learning the code"):
+        found = learned_code(encoder, file, questions, passages)
     if write:
-        found.save(resolve(model))
-    needed = {"questions": directions_needed(found.questions_DD), "tokens": directions_needed(found.tokens_DD)}
+        found.code.save(resolve(model))
+    shown = {
+        "dimensions": len(found.code.mean_D),
+        "row_bytes": found.row_bytes,
+        "passage_bytes": found.passage_bytes,
+        "score_error": found.score_error,
+    }
     if as_json:
-        typer.echo(json.dumps({"dimensions": len(found.mean_D), **needed}))
+        typer.echo(json.dumps(shown))
         return
-    table = Table("share of", *needed["tokens"], title=f"Directions needed, of {len(found.mean_D)}")
-    for name, counts in needed.items():
-        table.add_row(name, *map(str, counts.values()))
-    Console().print(table)
+    typer.echo(
+        f"{found.row_bytes} bytes a kept token of {len(found.code.mean_D)} numbers, {found.passage_bytes} a passage; "
+        f"scores are off by {100 * found.score_error:.1f}% of their spread."
+    )
 
 
 def _print_filter_table(rows: list["FilterRow"], chosen: "FilterRow") -> None:

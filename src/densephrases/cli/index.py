@@ -25,6 +25,7 @@ _DAMAGED = 1  # exit code of `check`
 
 class Candidates(StrEnum):
     exact = "exact"
+    passages = "passages"
     ivf_pq = "ivf-pq"
     ivf_sq4 = "ivf-sq4"
 
@@ -57,7 +58,7 @@ def index(
     ] = "",
     quantizer: Annotated[
         Quantizer | None,
-        typer.Option(help="How vectors are stored [default: mixed if the model has statistics, else int8]."),
+        typer.Option(help="How vectors are stored [default: compact if the model has a code, else int8]."),
     ] = None,
     candidates: Annotated[
         Candidates | None, typer.Option(help="Kind of candidate index [default: chosen by size].")

@@ -17,16 +17,15 @@ from densephrases.errors import DataError
 from densephrases.evaluate.datasets import Question, QuestionedPassage, questions_of
 from densephrases.evaluate.metrics import best_over_golds, exact_match, f1
 from densephrases.index.terms import SegmentTerms
-from densephrases.index.vectors import Quantizer, fit_coder
+from densephrases.index.vectors import Quantizer, VectorStore
+from densephrases.model.code import VectorCode
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, Floats, PassageVectors, QuestionVectors
-from densephrases.model.statistics import VectorStatistics
 from densephrases.search.spans import Span, SpanCosts, best_span
 from densephrases.search.wording import QuestionWords, WordValues
 from densephrases.text.words import whole_words
 
 QUESTIONS_AT_ONCE = 128
-FIRST_TOKENS = Encoder.tokens_per_chunk  # from which an index learns how its vectors are spread
 
 # Shape suffixes: B questions, P passages, T tokens of one passage, N tokens of all passages, D vector size.
 
@@ -64,13 +63,20 @@ class EncodedFile:
     question_vectors: QuestionVectors
     unanswerable: int
 
-    def kept_as(self, quantizer: Quantizer, statistics: VectorStatistics | None) -> Self:
-        """With passage vectors as an index keeps them that begins with the first passages."""
-        ends_P = np.cumsum([len(p.vectors_TD) for p in self.passage_vectors])
-        first = self.passage_vectors[: int(np.searchsorted(ends_P, FIRST_TOKENS)) + 1]
-        coder = fit_coder(quantizer, np.concatenate([p.vectors_TD for p in first]), statistics)
-        kept = [replace(p, vectors_TD=coder.decode(coder.encode(p.vectors_TD))) for p in self.passage_vectors]
-        return replace(self, passage_vectors=kept)
+    def kept_as(self, quantizer: Quantizer, code: VectorCode | None, threshold: float | None) -> Self:
+        """With the vectors of kept tokens as an index keeps them."""
+        kept = [passage.kept(threshold) for passage in self.passage_vectors]
+        vectors = [passage.vectors_TD[mask] for passage, mask in zip(self.passage_vectors, kept, strict=True)]
+        rows_P = np.array([len(each) for each in vectors], dtype=np.int64)
+        decoded_RD = VectorStore.of(np.concatenate(vectors), rows_P, quantizer, code).decode(slice(None))
+        changed = []
+        for passage, mask, some_RD in zip(
+            self.passage_vectors, kept, np.split(decoded_RD, np.cumsum(rows_P)[:-1]), strict=True
+        ):
+            vectors_TD = passage.vectors_TD.copy()
+            vectors_TD[mask] = some_RD
+            changed.append(replace(passage, vectors_TD=vectors_TD))
+        return replace(self, passage_vectors=changed)
 
 
 def encode_file(encoder: Encoder, passages: list[QuestionedPassage]) -> EncodedFile:

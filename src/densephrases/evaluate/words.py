@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from densephrases.errors import DataError
+from densephrases.evaluate.coding import spread_out
 from densephrases.evaluate.datasets import Question, QuestionedPassage, questions_of
 from densephrases.evaluate.metrics import best_over_golds, exact_match, f1
-from densephrases.evaluate.statistics import spread_out
 from densephrases.search.phrase_index import PhraseIndex
 
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)

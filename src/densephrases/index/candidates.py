@@ -1,7 +1,8 @@
 """Rows worth a closer look: exact for small segments, beyond them a faiss index that fits into memory.
 
-The approximate kinds hold coarse codes. What they propose is scored again from the store, so that scores are the
-same whatever proposed a row, and segments of different kinds can be compared.
+The approximate kinds hold coarse codes, of their own or, as `passages`, the first bits of those in the store. What they
+propose is scored again from the store, so that scores are the same whatever proposed a row, and segments of different
+kinds can be compared.
 """
 
 from abc import ABC, abstractmethod
@@ -17,11 +18,13 @@ from numpy.typing import NDArray
 
 from densephrases.errors import ConfigError
 from densephrases.index.coder import Floats
+from densephrases.index.compact import CompactCoder
 from densephrases.index.disk import FileEntry
 from densephrases.index.inverted import read_inverted, write_inverted
+from densephrases.index.lists import Comparison, passage_lists
 from densephrases.index.vectors import Rows, VectorStore, release_pages
 
-CandidateKind = Literal["exact", "ivf-pq", "ivf-sq4"]
+CandidateKind = Literal["exact", "passages", "ivf-pq", "ivf-sq4"]
 CANDIDATE_KINDS: tuple[CandidateKind, ...] = get_args(CandidateKind)
 DEFAULT_EFFORT = 0.5
 
@@ -33,18 +36,19 @@ _TRAINING_ROWS = 64  # a cluster
 _LEAST_TRAINING_ROWS = 20_000
 _ADDED_ROWS = 65_536
 _SEED = 20
+_NUMBERS_PER_CODE = 3
 _LEAST_RESCORED = 400
 _FEW_CODES = 250_000  # are compared in some 5 ms
 _FEW_ROWS = 250_000  # are clustered and coded in some 20 s
 
-# Shape suffixes: B queries, K candidates of a query, N rows, D vector size, S numbers of a sketch.
+# Shape suffixes: B queries, K candidates of a query, N rows, D vector size, S numbers that are compared.
 
 
-def choose_kind(rows: int, wanted: CandidateKind | None = None) -> CandidateKind:
+def choose_kind(store: VectorStore, wanted: CandidateKind | None = None) -> CandidateKind:
     """The kind that was asked for if there are rows enough to train it, else the one that fits."""
-    if rows < _FEWEST_CLUSTERED:
+    if len(store) < _FEWEST_CLUSTERED:
         return "exact"
-    return wanted or ("exact" if rows <= EXACT_ROWS else "ivf-pq")
+    return wanted or ("exact" if len(store) <= EXACT_ROWS else "ivf-pq" if store.means is None else "passages")
 
 
 class Candidates(ABC):
@@ -119,6 +123,7 @@ class IvfCandidates(Candidates):
     """Compares with the rows of the clusters nearest to a query, by coarse codes first."""
 
     exact = False
+    probes = 1  # clusters that are visited for each one that the effort asks for
 
     def __init__(self, store: VectorStore, index: Any) -> None:
         super().__init__(store)
@@ -143,17 +148,20 @@ class IvfCandidates(Candidates):
         if allowed is not None and count <= EXACT_ROWS:
             return best_of_rows(self.store, queries_BD, spare * k, np.flatnonzero(allowed))
         parameters = self._parameters(effort, count, allowed)
-        rescored = self.store.coder.sketch_rescored * max(_LEAST_RESCORED, int(k * rescored_share(effort)))
-        wanted = min(count, rescored)
+        wanted = min(count, max(_LEAST_RESCORED, int(k * rescored_share(effort))))
         compared = len(queries_BD) * parameters.nprobe * len(self.store) // self.index.nlist
+        asked_BS = self._asked(queries_BD)
         with one_thread(compared < _FEW_CODES):
-            sketch_BS = np.ascontiguousarray(self.store.coder.sketch_queries(queries_BD), dtype=np.float32)
-            _, rows_BK = self.index.search(sketch_BS, wanted, params=parameters)
+            _, rows_BK = self.index.search(asked_BS, wanted, params=parameters)
         return self._rescored(queries_BD, rows_BK, spare * k)
+
+    def _asked(self, queries_BD: Floats) -> Floats:
+        """As the index is asked them."""
+        return np.ascontiguousarray(queries_BD, dtype=np.float32)
 
     def _parameters(self, effort: float, count: int, allowed: NDArray[np.bool_] | None) -> Any:
         """With a filter as many more clusters are visited as it leaves fewer rows of each."""
-        wanted = self.store.coder.sketch_probes * probed_clusters(self.index.nlist, effort)
+        wanted = self.probes * probed_clusters(self.index.nlist, effort)
         probes = int(np.ceil(wanted * len(self.store) / count))
         parameters = faiss.SearchParametersIVF(nprobe=min(probes, self.index.nlist))
         if allowed is not None:
@@ -161,11 +169,26 @@ class IvfCandidates(Candidates):
         return parameters
 
     def _rescored(self, queries_BD: Floats, rows_BK: Rows, k: int) -> tuple[Floats, Rows]:
+        rows_BK = np.sort(rows_BK, axis=1)  # those of a passage together
         edges_B = rows_BK.shape[1] * np.arange(len(queries_BD) + 1)
         scores_BK = self.store.own_scores(queries_BD, np.maximum(rows_BK, 0).ravel(), edges_B).reshape(rows_BK.shape)
         scores_BK[rows_BK < 0] = -np.inf
         lacking = _none(len(queries_BD), max(k - rows_BK.shape[1], 0))
         return _better(lacking, scores_BK, rows_BK, k)
+
+
+class PassageCandidates(IvfCandidates):
+    """Clusters are passages. Their means tell less of their rows than centres do of a cluster's."""
+
+    probes = 4
+
+    def __init__(self, store: VectorStore) -> None:
+        assert isinstance(store.coder, CompactCoder)
+        self.comparison = Comparison(store.coder)
+        super().__init__(store, passage_lists(store, self.comparison))
+
+    def _asked(self, queries_BD: Floats) -> Floats:
+        return self.comparison.compared(self.comparison.coder.asked(queries_BD))
 
 
 @contextmanager
@@ -226,46 +249,48 @@ def _better(best: tuple[Floats, Rows], scores_BN: Floats, rows: Rows, k: int) ->
 
 
 def open_candidates(folder: Path, kind: CandidateKind, store: VectorStore) -> Candidates:
+    if kind == "passages":
+        return PassageCandidates(store)
     return ExactCandidates(store) if kind == "exact" else IvfCandidates.open(folder, store)
 
 
 def write_candidates(store: VectorStore, kind: CandidateKind, folder: Path) -> dict[str, FileEntry]:
-    """Build and save what the kind needs, the same for the same rows; exact candidates need nothing."""
-    return {} if kind == "exact" else write_inverted(build_ivf(store, kind), folder)
+    """Build and save what the kind needs beside the store, the same for the same rows."""
+    return {} if kind in ("exact", "passages") else write_inverted(build_ivf(store, kind), folder)
 
 
 def build_ivf(store: VectorStore, kind: CandidateKind) -> Any:
     assert len(store) >= _FEWEST_CLUSTERED
     clusters = round(len(store) ** 0.5)
-    sample_NS = _training_sample(store, max(_TRAINING_ROWS * clusters, _LEAST_TRAINING_ROWS))
+    sample_ND = _training_sample(store, max(_TRAINING_ROWS * clusters, _LEAST_TRAINING_ROWS))
     with one_thread(len(store) < _FEW_ROWS):
-        parts = _parts(sample_NS.shape[1], store.coder.sketch_numbers_per_code)
-        index = _empty_ivf(kind, _clustered(sample_NS, clusters), clusters, parts)
+        parts = _parts(store.dim)
+        index = _empty_ivf(kind, _clustered(sample_ND, clusters), clusters, parts)
         with one_thread(True):  # many clusterings of few rows
-            index.train(sample_NS)
+            index.train(sample_ND)
         for first in range(0, len(store), _ADDED_ROWS):
-            index.add(store.sketch(slice(first, first + _ADDED_ROWS)))
+            index.add(store.decode(slice(first, first + _ADDED_ROWS)))
             release_pages(store.records_N)
     return index
 
 
 def _training_sample(store: VectorStore, size: int) -> Floats:
     if size >= len(store):
-        return store.sketch(slice(None))
+        return store.decode(slice(None))
     rows = np.random.default_rng(_SEED).choice(len(store), size, replace=False)
-    return store.sketch(np.sort(rows))
+    return store.decode(np.sort(rows))
 
 
-def _clustered(sample_NS: Floats, clusters: int) -> Any:
+def _clustered(sample_ND: Floats, clusters: int) -> Any:
     """Centres on a sphere: with inner products a long centre would draw most rows to itself."""
-    dim = sample_NS.shape[1]
+    dim = sample_ND.shape[1]
     settings = faiss.ClusteringParameters()
     settings.niter, settings.seed, settings.spherical = 5, _SEED, True
     settings.min_points_per_centroid = 1
-    settings.max_points_per_centroid = len(sample_NS)
+    settings.max_points_per_centroid = len(sample_ND)
     clustering = faiss.Clustering(dim, clusters, settings)
     quantizer = faiss.IndexFlatIP(dim)
-    clustering.train(sample_NS, quantizer)
+    clustering.train(sample_ND, quantizer)
     return quantizer
 
 
@@ -278,6 +303,6 @@ def _empty_ivf(kind: CandidateKind, quantizer: Any, clusters: int, parts: int) -
     return index
 
 
-def _parts(dim: int, numbers: int) -> int:
-    """So many numbers in each code of four bits, or what comes next to it and divides the sketch."""
-    return max(parts for parts in range(1, max(dim // numbers, 1) + 1) if dim % parts == 0)
+def _parts(dim: int) -> int:
+    """Three numbers in each code of four bits, or what comes next to it and divides the vector."""
+    return max(parts for parts in range(1, max(dim // _NUMBERS_PER_CODE, 1) + 1) if dim % parts == 0)

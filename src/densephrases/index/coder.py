@@ -2,31 +2,34 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.model.statistics import VectorStatistics
+from densephrases.model.code import VectorCode
+
+if TYPE_CHECKING:
+    from densephrases.index.compact import BookCoder
 
 Floats = NDArray[np.float32]
 Records = NDArray[Any]
 Scorer = Callable[[Records], Floats]
 
-# Shape suffixes: B queries, N rows, D vector size, S numbers of a sketch.
+# Shape suffixes: B queries, N rows, P passages, D vector size.
 
 
 class Coder(ABC):
     """Made from the first rows of an index and shared by all of them."""
 
-    sketch_numbers_per_code = 3  # of a candidate index, in 4 bits
-    sketch_probes = 1  # clusters that are visited for each one that the effort asks for
-    sketch_rescored = 1  # rows that are scored again for each one that the effort asks for
+    means: "BookCoder | None" = (
+        None  # codes what the rows of a passage have in common; rows then code what is beyond it
+    )
 
     @classmethod
     @abstractmethod
-    def fit(cls, vectors_ND: Floats, statistics: VectorStatistics | None) -> Self:
-        """From some vectors, and what the model knows of others."""
+    def fit(cls, vectors_ND: Floats, code: VectorCode | None) -> Self:
+        """From some vectors, or by the code that the model brings along."""
 
     @classmethod
     @abstractmethod
@@ -60,13 +63,17 @@ class Coder(ABC):
         """For each query one that gives its inner products (N) alone, where queries have rows of their own."""
         return [_of_one(self.scorer(query_D[None])) for query_D in queries_BD]
 
-    def sketch(self, records_N: Records) -> Floats:
-        """Numbers (N, S) whose products with those of queries rank rows nearly as scores do."""
-        return self.decode(records_N)
-
-    def sketch_queries(self, queries_BD: Floats) -> Floats:
-        return queries_BD
-
 
 def _of_one(scorer: Scorer) -> Scorer:
     return lambda records_N: scorer(records_N)[0]
+
+
+def passage_means(vectors_ND: NDArray[np.floating[Any]], rows_P: NDArray[np.int64]) -> Floats:
+    """Of the rows of each passage, which stand one after the other; zeros for a passage without rows."""
+    means_PD = np.zeros((len(rows_P), vectors_ND.shape[1]), dtype=np.float32)
+    full_P = rows_P > 0
+    first_P = np.cumsum(rows_P) - rows_P
+    if full_P.any():
+        sums_PD = np.add.reduceat(vectors_ND.astype(np.float32), first_P[full_P], axis=0)
+        means_PD[full_P] = sums_PD / rows_P[full_P, None]
+    return means_PD

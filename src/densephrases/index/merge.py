@@ -78,6 +78,6 @@ def copy_runs(runs: Sequence[Run], folder: Path) -> SegmentEntry:
 
 def add_candidates(segment: Segment, wanted: CandidateKind | None) -> SegmentEntry:
     """The segment's entry with the candidate index that was asked for, or one that fits its size."""
-    kind = choose_kind(segment.rows, wanted)
+    kind = choose_kind(segment.store, wanted)
     files = segment.entry.files | write_candidates(segment.store, kind, segment.folder)
     return replace(segment.entry, candidates=kind, part=False, files=files)

@@ -122,7 +122,7 @@ class PartBuilder:
                 return segment.store.coder
         vectors_RD = encoded.rows.vectors_RD
         some_RD = vectors_RD[:: len(vectors_RD) // CALIBRATION_ROWS + 1].astype(np.float32)
-        return fit_coder(self.ledger.manifest.settings.quantizer, some_RD, self.encoder.statistics)
+        return fit_coder(self.ledger.manifest.settings.quantizer, some_RD, self.encoder.code)
 
     def _count(self, encoded: EncodedChunk) -> None:
         pieces, before = encoded.chunk.pieces, self._progress

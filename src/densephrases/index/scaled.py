@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.index.coder import Coder, Floats, Records, Scorer
-from densephrases.model.statistics import VectorStatistics
+from densephrases.model.code import VectorCode
 
 _SHRINK_ROWS = 16  # as many made-up rows of mean 0 and equal spread steady a calibration from few rows
 _LEAST_SPREAD = 0.25  # of the typical one: else one odd value in a quiet dimension spoils its whole row
@@ -52,7 +52,7 @@ class CalibratedCoder(Coder):
         self.calibration = calibration
 
     @classmethod
-    def fit(cls, vectors_ND: Floats, statistics: VectorStatistics | None = None) -> Self:
+    def fit(cls, vectors_ND: Floats, code: VectorCode | None = None) -> Self:
         return cls(Calibration.of(vectors_ND))
 
     @classmethod

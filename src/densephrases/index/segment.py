@@ -23,6 +23,7 @@ from densephrases.text.documents import Document
 TEXT_FILE = "text.bin"
 RECORDS_FILE = "records.bin"
 VECTORS_FILE = "vectors.bin"
+MEANS_FILE = "means.bin"  # of passages, if rows are coded as what they have beyond
 CALIBRATION_FILE = "calibration.bin"
 
 ARRAYS = {
@@ -123,7 +124,7 @@ class Segment:
     @cached_property
     def store(self) -> VectorStore:
         coder = CODERS[self.settings.quantizer].from_bytes(self.blob(CALIBRATION_FILE), self.settings.dim)
-        return VectorStore.open(self.folder / VECTORS_FILE, coder)
+        return VectorStore.open(self.folder / VECTORS_FILE, coder, self.folder / MEANS_FILE, self.passage_rows)
 
     @cached_property
     def candidates(self) -> Candidates:

@@ -7,6 +7,7 @@ from typing import Self
 
 from densephrases.errors import ConfigError, PhraseIndexError
 from densephrases.index.candidates import CANDIDATE_KINDS, CandidateKind
+from densephrases.index.compact import refuse_none
 from densephrases.index.vectors import QUANTIZERS, Quantizer
 from densephrases.model.config import FINGERPRINT_DIGITS
 from densephrases.model.encoder import Encoder
@@ -48,11 +49,17 @@ class IndexSettings:
             raise ConfigError(f"quantizer={self.quantizer!r} is unknown; expected one of {list(QUANTIZERS)}.")
         if self.candidates is not None and self.candidates not in CANDIDATE_KINDS:
             raise ConfigError(f"candidates={self.candidates!r} is unknown; expected one of {list(CANDIDATE_KINDS)}.")
+        if self.candidates == "passages" and self.quantizer != "compact":
+            raise ConfigError(
+                f"candidates='passages' goes with quantizer='compact', not with {self.quantizer!r}; change one of them."
+            )
 
     @classmethod
     def of(cls, encoder: Encoder, model: str, quantizer: Quantizer | None = None) -> Self:
         """What an encoder found as `model` asks for, its own filter threshold included."""
         refuse_split(encoder)
+        if quantizer == "compact":
+            refuse_none(encoder.code)
         limits = {name: getattr(encoder.config, name) for name in _LIMITS}
         return cls(
             model=model,
@@ -100,8 +107,8 @@ class IndexSettings:
 
 
 def default_quantizer(encoder: Encoder) -> Quantizer:
-    """Short codes need to know how vectors are spread, and an index's first rows say too little of it."""
-    return "int8" if encoder.statistics is None else "mixed"
+    """Short codes must be learned beforehand: an index's first rows say too little of how vectors are spread."""
+    return "int8" if encoder.code is None else "compact"
 
 
 def tokenizer_hash(encoder: Encoder) -> str:

@@ -9,6 +9,7 @@ from densephrases.index.manifest import SegmentEntry
 from densephrases.index.places import PLACE_ARRAYS
 from densephrases.index.segment import (
     CALIBRATION_FILE,
+    MEANS_FILE,
     RECORDS_FILE,
     TEXT_FILE,
     VECTORS_FILE,
@@ -18,7 +19,7 @@ from densephrases.index.segment import (
 from densephrases.index.terms import COUNTS_FILE, TERM_ARRAYS
 
 _PURPOSES = {
-    "vectors": (VECTORS_FILE, CALIBRATION_FILE),
+    "vectors": (VECTORS_FILE, MEANS_FILE, CALIBRATION_FILE),
     "candidates": INVERTED_FILES,
     "tokens": tuple(map(array_file, PLACE_ARRAYS)),
     "words": (*map(array_file, TERM_ARRAYS), COUNTS_FILE),

@@ -19,6 +19,7 @@ from densephrases.index.rows import Rows
 from densephrases.index.segment import (
     ARRAYS,
     CALIBRATION_FILE,
+    MEANS_FILE,
     RECORDS_FILE,
     TEXT_FILE,
     VECTORS_FILE,
@@ -27,9 +28,9 @@ from densephrases.index.segment import (
 )
 from densephrases.index.stages import Stages
 from densephrases.index.terms import COUNTS_FILE, PassageTerms, TermWriter
-from densephrases.index.vectors import encoded_blocks, release_pages
+from densephrases.index.vectors import CodedRows, release_pages
 
-_FILES = (TEXT_FILE, RECORDS_FILE, VECTORS_FILE, CALIBRATION_FILE, COUNTS_FILE)
+_FILES = (TEXT_FILE, RECORDS_FILE, VECTORS_FILE, MEANS_FILE, CALIBRATION_FILE, COUNTS_FILE)
 _EDGES = ("text_edges", "text_blocks", "record_edges", "document_passages", "passage_rows")
 _PASSAGES = ("passage_documents", "passage_offsets", "passage_bytes", "passage_lengths")
 _IDS = ("id_hashes", "id_documents")  # sorted, so written at the end
@@ -76,8 +77,10 @@ class SegmentWriter:
 
     def _write_vectors(self, rows: Rows) -> None:
         try:
-            for records in encoded_blocks(rows.vectors_RD, self.coder):
+            coded = CodedRows.of(rows.vectors_RD, rows.rows_P, self.coder)
+            for records in coded.records_N:
                 self._files[VECTORS_FILE].write(records.view(np.uint8))
+            self._files[MEANS_FILE].write(coded.means_P.view(np.uint8))
         except Exception as error:
             self._failure = error
         self._written += 1
@@ -134,6 +137,8 @@ class SegmentWriter:
         self._copy_places(segment, rows, text_shift)
         self._copy_terms(segment, passages)
         self._copy_bytes(VECTORS_FILE, segment.store.records_N[rows])
+        if segment.store.means is not None:
+            self._copy_bytes(MEANS_FILE, segment.store.means.records_P[passages])
         self._hashes.append(_hashes_in_order(segment)[first:last])
         self.documents += last - first
         self.passages += passages.stop - passages.start

@@ -7,6 +7,7 @@ from pathlib import Path
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.card import CARD_FILE
 from densephrases.model.checkpoint import WEIGHTS_FILE
+from densephrases.model.code import CODE_FILE
 from densephrases.model.config import CONFIG_FILE, ModelConfig
 from densephrases.model.encoder import Encoder
 from densephrases.model.export import export_questions
@@ -21,7 +22,6 @@ from densephrases.model.runtime import (
     graph_file,
     weights_file,
 )
-from densephrases.model.statistics import STATISTICS_FILE
 from densephrases.model.tasks import TASKS_FOLDER, task_folder, task_names
 from densephrases.model.tokens import TOKENIZER_FILE
 
@@ -110,7 +110,7 @@ def export_tasks(source: Path, out: Path) -> list[str]:
 def _passage_files(folder: Path) -> list[str]:
     """What all question sides share, and the sides of other tasks."""
     graphs = [name for p in exported_precisions(folder) for name in (graph_file("passage", p), weights_file(p))]
-    return [TOKENIZER_FILE, STATISTICS_FILE, *graphs, TASKS_FOLDER]
+    return [TOKENIZER_FILE, CODE_FILE, *graphs, TASKS_FOLDER]
 
 
 def _question_files(folder: Path) -> list[str]:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from densephrases.errors import ModelError
 from densephrases.model.batches import TokenBatch, batches_by_length, token_batch
+from densephrases.model.code import VectorCode
 from densephrases.model.config import ModelConfig
-from densephrases.model.statistics import VectorStatistics
 from densephrases.model.tokens import Ids, TokenizedPassage, Tokens
 from densephrases.text.passages import Passage
 
@@ -72,7 +72,7 @@ class Encoder(ABC):
         return self.config.fingerprint
 
     @property
-    def statistics(self) -> VectorStatistics | None:
+    def code(self) -> VectorCode | None:
         """How its vectors are spread, if it is known."""
         return None
 
@@ -135,8 +135,8 @@ class EncoderOnAnother(Encoder):
         return self.base.fingerprint
 
     @property
-    def statistics(self) -> VectorStatistics | None:
-        return self.base.statistics
+    def code(self) -> VectorCode | None:
+        return self.base.code
 
     @property
     def tasks(self) -> list[str]:

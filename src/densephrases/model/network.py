@@ -12,10 +12,10 @@ from torch import Tensor, nn
 
 from densephrases.model.batches import TokenBatch
 from densephrases.model.checkpoint import load_weights, save_folder
+from densephrases.model.code import VectorCode
 from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
 from densephrases.model.encoder import Encoder, Floats
 from densephrases.model.sides import EncodesPassages, EncodesQuestions, QuestionStates
-from densephrases.model.statistics import VectorStatistics
 from densephrases.model.tensors import inference, to_device, to_numpy
 from densephrases.model.tokens import Tokens, load_tokenizer
 from densephrases.model.trunk import Trunk, build_trunk, load_trunk, read_config, read_tokenizer
@@ -35,7 +35,7 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
         super().__init__()
         self.config = config
         self.tokens = Tokens(tokenizer, config)
-        self.statistics: VectorStatistics | None = None
+        self.code: VectorCode | None = None
         self.passage = build_trunk(config.trunk)
         self._add_question_trunks()
         self._add_passage_heads()
@@ -73,8 +73,8 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
         return model
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
-        if self.statistics is not None:
-            self.statistics.save(Path(folder))
+        if self.code is not None:
+            self.code.save(Path(folder))
         save_folder(Path(folder), self, self.config, self.tokens.tokenizer, card)
 
     @classmethod
@@ -87,7 +87,7 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
             return load_task(cls, path, task)
         model = cls(ModelConfig.load(path), load_tokenizer(path))
         load_weights(path, model)
-        model.statistics = VectorStatistics.read(path, model.config.vector_size)
+        model.code = VectorCode.read(path, model.config.vector_size)
         return model
 
     def passage_fingerprint(self) -> str:
@@ -122,8 +122,8 @@ class TorchEncoder(Encoder):
         return self.model.passage_fingerprint()
 
     @property
-    def statistics(self) -> VectorStatistics | None:
-        return self.model.statistics
+    def code(self) -> VectorCode | None:
+        return self.model.code
 
     def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
         with inference(self.model, self.device):

@@ -81,7 +81,7 @@ def with_questions(model: Model, side: QuestionSide) -> Model:
     own = type(model)(side.config, model.tokens.tokenizer)
     passage = {name: tensor for name, tensor in model.state_dict().items() if name.startswith(PASSAGE_SIDE)}
     own.load_state_dict(passage | side.state_dict())
-    own.statistics = model.statistics
+    own.code = model.code
     if own.passage_fingerprint() != model.passage_fingerprint():
         raise ModelError("The passage side changed on the way; its indexes would no longer fit.")
     return own

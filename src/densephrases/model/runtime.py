@@ -11,9 +11,9 @@ import onnxruntime
 
 from densephrases.errors import ConfigError, ModelError, first_line
 from densephrases.model.batches import TokenBatch
+from densephrases.model.code import VectorCode
 from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
 from densephrases.model.encoder import Encoder, Floats
-from densephrases.model.statistics import VectorStatistics
 from densephrases.model.tasks import known_task_folder, task_config, task_names
 from densephrases.model.tokens import Tokens
 
@@ -103,8 +103,8 @@ class OnnxEncoder(Encoder):
         return digest.hexdigest()[:FINGERPRINT_DIGITS]
 
     @cached_property
-    def statistics(self) -> VectorStatistics | None:
-        return VectorStatistics.read(self.folder, self.config.vector_size)
+    def code(self) -> VectorCode | None:
+        return VectorCode.read(self.folder, self.config.vector_size)
 
     def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
         vectors, filters = run_graph(self.passage_session, batch, ["vectors", "filter"])

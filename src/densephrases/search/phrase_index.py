@@ -109,8 +109,8 @@ class PhraseIndex:
             folder: New or empty, or with an unfinished index of the same settings.
             documents: Any iterable; it is read once and never held in memory.
             model: A bundled model's name, the folder of an exported model, or an encoder.
-            quantizer: How vectors are stored: 'fp16', 'int8', 'int4' or 'mixed'; None takes 'mixed' if the model has
-                statistics, else 'int8'.
+            quantizer: How vectors are stored: 'fp16', 'int8', 'int4' or 'compact'; None takes 'compact' if the model
+                has a code of its vectors, else 'int8'.
             filter_threshold: Leaves out tokens with lower filter logits; 'model' takes the model's own, None keeps all.
             candidates: Kind of candidate index; None chooses by size.
             device: What encodes passages: 'cpu', or 'cuda', a GPU. The latter needs the extra 'train', takes folders of
