@@ -1,0 +1,105 @@
+"""Bytes and accuracy of whole indexes of one collection: what codes cost where they are used.
+
+python benchmarks/curve.py INDEX... --questions FILE [--questions FILE ...] [--limit 600] [--exact] [--json FILE]
+
+The first answer to each question is judged, as `densephrases eval open` judges it, for at most --limit questions of
+each file, from all over it. --exact compares with every row instead of searching as usual; the first index might be
+fp16, which is as good as the model's own vectors.
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from densephrases.errors import DensePhrasesError
+from densephrases.evaluate.coding import spread_out
+from densephrases.evaluate.golds import golds_of
+from densephrases.evaluate.question_files import read_questions
+from densephrases.evaluate.questions import OpenQuestion
+from densephrases.search.phrase_index import PhraseIndex
+
+console = Console(width=120)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    index: str
+    quantizer: str
+    tokens: int
+    bytes_per_token: float
+    open_seconds: float
+    milliseconds: float  # a question, 64 at once
+    exact_match: dict[str, float]  # by question file
+
+    @property
+    def mean(self) -> float:
+        """Of all files, each counting alike."""
+        return float(np.mean(list(self.exact_match.values())))
+
+
+def main(
+    indexes: Annotated[list[Path], typer.Argument(help="Of the same collection.")],
+    questions: Annotated[list[Path], typer.Option(help="Questions with answers, in any format of eval open.")],
+    limit: Annotated[int, typer.Option(min=1, help="Questions of each file.")] = 600,
+    exact: Annotated[bool, typer.Option("--exact", help="Compare with every row.")] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here as well.")] = None,
+) -> None:
+    """Prints bytes a token and exact match of each index."""
+    try:
+        asked = {path.name.split(".")[0]: spread_out(read_questions(path).questions, limit) for path in questions}
+        points = [measured(path, asked, exact) for path in indexes]
+    except DensePhrasesError as error:
+        raise SystemExit(f"Error: {error}") from error
+    if json_file is not None:
+        json_file.write_text(json.dumps([asdict(point) for point in points], indent=1))
+    table = Table("index", "codes", "bytes a token", "opened in s", "ms a question", *asked, "mean")
+    for p in points:
+        sizes = (f"{p.bytes_per_token:.1f}", f"{p.open_seconds:.2f}", f"{p.milliseconds:.1f}")
+        matches = (f"{value:.2f}" for value in (*p.exact_match.values(), p.mean))
+        table.add_row(p.index, p.quantizer, *sizes, *matches)
+    console.print(table)
+    console.print(", ".join(f"{name}: {len(several)} questions" for name, several in asked.items()))
+
+
+def measured(path: Path, asked: dict[str, Sequence[OpenQuestion]], exact: bool) -> Point:
+    index = PhraseIndex.open(path)
+    begin = time.perf_counter()
+    index.search("What is it?", 1)
+    opened = time.perf_counter() - begin
+    storage = index.storage()
+    begin = time.perf_counter()
+    matches = {name: exact_match(index, several, exact) for name, several in asked.items()}
+    seconds = time.perf_counter() - begin
+    point = Point(
+        index=path.name,
+        quantizer=index.info().settings.quantizer,
+        tokens=storage.tokens,
+        bytes_per_token=storage.bytes_per_token,
+        open_seconds=opened,
+        milliseconds=1000 * seconds / max(sum(map(len, asked.values())), 1),
+        exact_match=matches,
+    )
+    console.print(f"{point.index}: {point.bytes_per_token:.1f} bytes a token, {point.mean:.2f} EM")
+    return point
+
+
+def exact_match(index: PhraseIndex, questions: Sequence[OpenQuestion], exact: bool) -> float:
+    found = index.search([question.text for question in questions], 1, exact=exact or None)
+    words = index.encoder.config.max_words
+    right = [
+        bool(answers) and golds_of(question, words).right(answers[0].text)
+        for question, answers in zip(questions, found, strict=True)
+    ]
+    return 100 * float(np.mean(right))
+
+
+if __name__ == "__main__":
+    typer.run(main)
