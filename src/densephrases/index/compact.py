@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from densephrases.errors import ConfigError, PhraseIndexError
 from densephrases.index.coder import Coder, Floats, Records, Scorer
-from densephrases.index.learning import nearest
 from densephrases.model.code import VALUES, Books, VectorCode
 
 Bytes = NDArray[np.uint8]
 
-# Shape suffixes: B queries, N rows, D vector size, K numbers, M numbers of a byte, F bytes, V values of a byte.
+# Multiplications for which OpenBLAS wakes no threads: several threads code at once, and each would wake all cores.
+_ONE_THREAD = 1 << 18
+
+# Shape suffixes: B queries, N rows, D vector size, K numbers, F bytes, V values of a byte, M numbers of a byte.
 
 
 class BookCoder:
@@ -38,10 +40,10 @@ class BookCoder:
 
     def encode(self, vectors_ND: NDArray[np.floating[Any]]) -> Records:
         numbers_NK = (np.asarray(vectors_ND, dtype=np.float32) - self.mean_D) @ self.code.forth_DK
-        ordered_NK = numbers_NK[:, self.books.numbers_K]
+        ordered_NK = np.asarray(numbers_NK[:, self.books.numbers_K], dtype=np.float32)
         records_N = np.zeros(len(vectors_ND), dtype=self.row_type)
         for byte, group in enumerate(self.books.groups):
-            records_N["codes"][:, byte] = nearest(ordered_NK[:, group], self.books.leaves_KV[group].T)
+            _nearest(ordered_NK[:, group], self.books.leaves_KV[group], out=records_N["codes"][:, byte])
         return records_N
 
     def decode(self, records_N: Records) -> Floats:
@@ -132,6 +134,16 @@ def refuse_none(code: VectorCode | None) -> VectorCode:
             "learn it with `densephrases eval code DATA --model MODEL --write`, or take int8."
         )
     return code
+
+
+def _nearest(numbers_NM: Floats, leaves_MV: Floats, out: Bytes) -> None:
+    """The leaf that is nearest to each row's numbers."""
+    step = max(_ONE_THREAD // leaves_MV.size, 1)
+    lengths_V, leaves_MV = np.square(leaves_MV).sum(axis=0), -2 * leaves_MV
+    for first in range(0, len(numbers_NM), step):
+        distances_NV = numbers_NM[first : first + step] @ leaves_MV
+        distances_NV += lengths_V
+        out[first : first + step] = distances_NV.argmin(axis=1)
 
 
 def _summing(added_FV: Floats, mean: np.float32) -> Scorer:
