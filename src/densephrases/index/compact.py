@@ -16,8 +16,9 @@ from densephrases.model.code import VALUES, Books, VectorCode
 
 Bytes = NDArray[np.uint8]
 
-# Multiplications for which OpenBLAS wakes no threads: several threads code at once, and each would wake all cores.
-_ONE_THREAD = 1 << 18
+# Rows that are multiplied at once: so few that OpenBLAS wakes no threads. Several threads code, and each would wake all
+# cores.
+_STACK_ROWS = 64
 
 # Shape suffixes: B queries, N rows, D vector size, K numbers, F bytes, V values of a byte, M numbers of a byte.
 
@@ -43,7 +44,7 @@ class BookCoder:
         ordered_NK = np.asarray(numbers_NK[:, self.books.numbers_K], dtype=np.float32)
         records_N = np.zeros(len(vectors_ND), dtype=self.row_type)
         for byte, group in enumerate(self.books.groups):
-            _nearest(ordered_NK[:, group], self.books.leaves_KV[group], out=records_N["codes"][:, byte])
+            records_N["codes"][:, byte] = _nearest(ordered_NK[:, group], self.books.leaves_KV[group])
         return records_N
 
     def decode(self, records_N: Records) -> Floats:
@@ -136,14 +137,12 @@ def refuse_none(code: VectorCode | None) -> VectorCode:
     return code
 
 
-def _nearest(numbers_NM: Floats, leaves_MV: Floats, out: Bytes) -> None:
+def _nearest(numbers_NM: Floats, leaves_MV: Floats) -> NDArray[np.int64]:
     """The leaf that is nearest to each row's numbers."""
-    step = max(_ONE_THREAD // leaves_MV.size, 1)
-    lengths_V, leaves_MV = np.square(leaves_MV).sum(axis=0), -2 * leaves_MV
-    for first in range(0, len(numbers_NM), step):
-        distances_NV = numbers_NM[first : first + step] @ leaves_MV
-        distances_NV += lengths_V
-        out[first : first + step] = distances_NV.argmin(axis=1)
+    stacked = np.pad(numbers_NM, ((0, -len(numbers_NM) % _STACK_ROWS), (0, 0))).reshape(-1, _STACK_ROWS, len(leaves_MV))
+    distances_NV = (stacked @ (-2 * leaves_MV)).reshape(-1, VALUES)[: len(numbers_NM)]
+    distances_NV += np.square(leaves_MV).sum(axis=0)
+    return np.asarray(distances_NV.argmin(axis=1))
 
 
 def _summing(added_FV: Floats, mean: np.float32) -> Scorer:
