@@ -16,9 +16,7 @@ from densephrases.model.code import VALUES, Books, VectorCode
 
 Bytes = NDArray[np.uint8]
 
-# Rows that are multiplied at once: so few that OpenBLAS wakes no threads. Several threads code, and each would wake all
-# cores.
-_STACK_ROWS = 64
+_ONE_THREAD = 1 << 18  # multiplications
 
 # Shape suffixes: B queries, N rows, D vector size, K numbers, F bytes, V values of a byte, M numbers of a byte.
 
@@ -56,8 +54,7 @@ class BookCoder:
 
     def asked(self, queries_BD: Floats) -> Floats:
         """Queries whose products with numbers are scores but for what the mean scores (B, K)."""
-        # Not by BLAS: its threads, once woken, keep cores busy for 70 ms, which faiss needs next.
-        return np.asarray(np.einsum("bd,kd->bk", queries_BD, self.code.back_KD), dtype=np.float32)
+        return _product(np.asarray(queries_BD, dtype=np.float32), self._back_turned)
 
     def scorer(self, queries_BD: Floats) -> Scorer:
         queries_BK = self.asked(queries_BD)
@@ -73,10 +70,14 @@ class BookCoder:
     def _added(self, queries_BK: Floats) -> Floats:
         """What each value of each byte adds to scores (B, F, V)."""
         ordered_KB = np.ascontiguousarray(queries_BK[:, self.books.numbers_K].T)
-        added_FBV = np.empty((len(self.books.sizes_F), len(queries_BK), VALUES), dtype=np.float32)
+        added_BFV = np.empty((len(queries_BK), len(self.books.sizes_F), VALUES), dtype=np.float32)
         for byte, group in enumerate(self.books.groups):
-            np.matmul(ordered_KB[group].T, self._values[group], out=added_FBV[byte])
-        return np.ascontiguousarray(added_FBV.swapaxes(0, 1))
+            np.matmul(ordered_KB[group].T, self._values[group], out=added_BFV[:, byte])
+        return added_BFV
+
+    @cached_property
+    def _back_turned(self) -> Floats:
+        return np.ascontiguousarray(self.code.back_KD.T)
 
     @cached_property
     def _values(self) -> Floats:
@@ -139,10 +140,20 @@ def refuse_none(code: VectorCode | None) -> VectorCode:
 
 def _nearest(numbers_NM: Floats, leaves_MV: Floats) -> NDArray[np.int64]:
     """The leaf that is nearest to each row's numbers."""
-    stacked = np.pad(numbers_NM, ((0, -len(numbers_NM) % _STACK_ROWS), (0, 0))).reshape(-1, _STACK_ROWS, len(leaves_MV))
-    distances_NV = (stacked @ (-2 * leaves_MV)).reshape(-1, VALUES)[: len(numbers_NM)]
+    distances_NV = _product(numbers_NM, -2 * leaves_MV)
     distances_NV += np.square(leaves_MV).sum(axis=0)
     return np.asarray(distances_NV.argmin(axis=1))
+
+
+def _product(rows_NM: Floats, matrix_MV: Floats) -> Floats:
+    """Some rows at a time, so few that OpenBLAS wakes no threads.
+
+    Once woken they keep cores busy for 70 ms, which faiss needs next. And several threads code rows: each of them would
+    wake one for every core.
+    """
+    step = max(_ONE_THREAD // matrix_MV.size, 1)
+    stacked = np.pad(rows_NM, ((0, -len(rows_NM) % step), (0, 0))).reshape(-1, step, len(matrix_MV))
+    return np.asarray((stacked @ matrix_MV).reshape(-1, matrix_MV.shape[1])[: len(rows_NM)])
 
 
 def _summing(added_FV: Floats, mean: np.float32) -> Scorer:
