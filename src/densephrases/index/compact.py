@@ -18,7 +18,7 @@ Bytes = NDArray[np.uint8]
 
 _ONE_THREAD = 1 << 18  # multiplications
 
-# Shape suffixes: B queries, N rows, D vector size, K numbers, F bytes, V values of a byte, M numbers of a byte.
+# Shape suffixes: B queries, N rows, D vector size, K numbers, F bytes, V values of a byte, G bytes with M numbers each.
 
 
 class BookCoder:
@@ -69,11 +69,26 @@ class BookCoder:
 
     def _added(self, queries_BK: Floats) -> Floats:
         """What each value of each byte adds to scores (B, F, V)."""
-        ordered_KB = np.ascontiguousarray(queries_BK[:, self.books.numbers_K].T)
         added_BFV = np.empty((len(queries_BK), len(self.books.sizes_F), VALUES), dtype=np.float32)
-        for byte, group in enumerate(self.books.groups):
-            np.matmul(ordered_KB[group].T, self._values[group], out=added_BFV[:, byte])
+        for bytes_G, numbers_GM, values_GMV in self._alike:
+            added_GBV = np.matmul(queries_BK.T[numbers_GM].swapaxes(1, 2), values_GMV)
+            added_BFV[:, bytes_G] = added_GBV.swapaxes(0, 1)
         return added_BFV
+
+    @cached_property
+    def _alike(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64], Floats]]:
+        """Bytes with equally many numbers, these numbers, and what each value says of them: for fewer products."""
+        alike = []
+        for size in np.unique(self.books.sizes_F).tolist():
+            bytes_G = np.flatnonzero(self.books.sizes_F == size)
+            places_GM = self._first_number[bytes_G, None] + np.arange(size)
+            alike.append((bytes_G, self.books.numbers_K[places_GM].astype(np.int64), self._values[places_GM]))
+        return alike
+
+    @cached_property
+    def _first_number(self) -> NDArray[np.int64]:
+        """Where each byte's numbers begin in the order of the books."""
+        return np.cumsum(self.books.sizes_F, dtype=np.int64) - self.books.sizes_F
 
     @cached_property
     def _back_turned(self) -> Floats:
