@@ -117,7 +117,8 @@ def test_approximate_candidates_find_nearly_all(approximate: Candidates) -> None
     scores, found = approximate.search(queries, 10)
     expected, best = oracle(approximate.store, queries, 10, None)
     assert recall(found, best) >= 0.9
-    np.testing.assert_allclose(scores[:, 0], expected[:, 0], rtol=0.1)
+    unlike = isinstance(approximate, PassageCandidates)  # passages of rows that have nothing in common
+    np.testing.assert_allclose(scores[:, 0], expected[:, 0], rtol=0.1 if unlike else 0.05)
 
 
 def test_effort_one_is_exact_and_more_effort_finds_more(approximate: Candidates) -> None:
@@ -125,6 +126,11 @@ def test_effort_one_is_exact_and_more_effort_finds_more(approximate: Candidates)
     _, best = oracle(approximate.store, queries, 10, None)
     recalls = [recall(approximate.search(queries, 10, effort=effort)[1], best) for effort in (0, 0.5, 1)]
     assert recalls[0] <= recalls[1] <= recalls[2] == 1.0
+
+
+def test_at_least_400_rows_are_scored_again(approximate: Candidates) -> None:
+    _, found = approximate.search(clustered(5, 64, seed=1), 10, spare=100)
+    assert (np.count_nonzero(found >= 0, axis=1) == 400).all()
 
 
 @pytest.mark.parametrize("share", [0.5, 0.01])
