@@ -19,20 +19,23 @@ from hypothesis import strategies as st
 
 from densephrases.errors import PhraseIndexError
 from densephrases.index import parts, tokenizing
+from densephrases.index.compact import CompactCoder
 from densephrases.index.folder import IndexFolder
 from densephrases.index.manifest import SegmentEntry
 from densephrases.index.places import PLACE_ARRAYS
 from densephrases.index.rows import Rows
-from densephrases.index.segment import VECTORS_FILE
+from densephrases.index.segment import MEANS_FILE, VECTORS_FILE
 from densephrases.index.settings import IndexSettings
 from densephrases.index.tokenizing import TokenizerPool, results
+from densephrases.index.vectors import CodedRows, Quantizer
 from densephrases.index.writer import SegmentWriter
-from densephrases.model.bulk import BulkEncoder, KeptVectors
+from densephrases.model.bulk import BulkEncoder, Codes, Coding, KeptVectors
+from densephrases.model.code import VectorCode
 from densephrases.model.encoder import PassageVectors
 from densephrases.model.packing import PackedPassages, Packing
 from densephrases.text.documents import Document
 from densephrases.text.passages import Passage
-from tests.index.made_up import DIM, HashEncoder, collections, documents, long_text
+from tests.index.made_up import DIM, CodedEncoder, HashEncoder, collections, documents, long_text
 
 
 class BulkHashEncoder(HashEncoder, BulkEncoder):
@@ -58,6 +61,20 @@ class BulkHashEncoder(HashEncoder, BulkEncoder):
         kept_R = np.flatnonzero(np.concatenate([np.zeros(0, dtype=bool), *kept]))
         return KeptVectors(kept_R, vectors_TD[kept_R].astype(np.float16))
 
+    def coding(self, code: VectorCode) -> Coding:
+        self.codings = getattr(self, "codings", 0) + 1
+        coder = CompactCoder(code)
+
+        def codes(vectors_RD: Any, rows_P: Any) -> Codes:
+            coded = CodedRows.of(vectors_RD, rows_P, coder)
+            return Codes(np.concatenate(coded.records_N)["codes"], coded.means_P["codes"])
+
+        return codes
+
+
+class CodedBulkEncoder(BulkHashEncoder, CodedEncoder):
+    """The same, with a code of its vectors."""
+
 
 class PlainHashEncoder(HashEncoder):
     """The same vectors, one padded batch after the other."""
@@ -66,14 +83,20 @@ class PlainHashEncoder(HashEncoder):
         return made(batch.ids)
 
 
+class CodedPlainEncoder(PlainHashEncoder, CodedEncoder):
+    """The same, with a code of its vectors."""
+
+
 def made(ids: Any) -> tuple[Any, Any]:
     vectors = np.sin(ids[..., None] * np.linspace(0.1, 3.0, DIM)).astype(np.float16).astype(np.float32)
     return vectors, np.stack([np.cos(ids * 0.7), np.cos(ids * 1.3)], axis=-1).astype(np.float32)
 
 
-def build(folder: Path, encoder: HashEncoder, given_documents: list[Document]) -> IndexFolder:
-    """As half floats: codes of fewer bits depend on what is in the first chunk."""
-    index = IndexFolder.create(folder, IndexSettings.of(encoder, "hash", "fp16"))
+def build(
+    folder: Path, encoder: HashEncoder, given_documents: list[Document], quantizer: Quantizer = "fp16"
+) -> IndexFolder:
+    """As half floats: codes of 8 and 4 bits depend on what is in the first chunk."""
+    index = IndexFolder.create(folder, IndexSettings.of(encoder, "hash", quantizer))
     index.add(given_documents, encoder)
     return index
 
@@ -94,6 +117,18 @@ def test_bulk_makes_the_same_index(tmp_path_factory: pytest.TempPathFactory, giv
     plain = build(folder / "plain", PlainHashEncoder(), given_documents)
     bulk = build(folder / "bulk", BulkHashEncoder(), given_documents)
     assert contents(bulk) == contents(plain)
+    assert bulk.check() == []
+
+
+def test_rows_are_coded_where_they_were_encoded(tmp_path: Path) -> None:
+    given_documents = documents([f"d{n}" for n in range(12)], [long_text(n, 30 * n) for n in range(12)])
+    encoder = CodedBulkEncoder()
+    plain = build(tmp_path / "plain", CodedPlainEncoder(), given_documents, "compact")
+    bulk = build(tmp_path / "bulk", encoder, given_documents, "compact")
+    assert contents(bulk) == contents(plain)
+    means = [[segment.blob(MEANS_FILE).tolist() for segment in index.segments] for index in (bulk, plain)]
+    assert means[0] == means[1]
+    assert encoder.codings > 0
     assert bulk.check() == []
 
 

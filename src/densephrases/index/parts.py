@@ -3,6 +3,7 @@
 import time
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from densephrases.index.coder import Coder
 from densephrases.index.identity import PreparedDocument
 from densephrases.index.ledger import Ledger
 from densephrases.index.snapshot import Place
-from densephrases.index.vectors import fit_coder
+from densephrases.index.vectors import CodedRows, fit_coder
 from densephrases.index.writer import SegmentWriter
 from densephrases.model.bulk import BulkEncoder
 from densephrases.model.encoder import Encoder
@@ -37,6 +38,7 @@ class PartBuilder:
         self.report = progress
         self.replacing = replacing
         self._progress = Progress()
+        self._coding = partial(CodedRows.by, encoder) if isinstance(encoder, BulkEncoder) else CodedRows.of
         self._began = self._part_began = time.monotonic()
         self._writer: SegmentWriter | None = None
         self._at_document_end = True
@@ -105,7 +107,7 @@ class PartBuilder:
 
     def _write(self, encoded: EncodedChunk) -> None:
         if self._writer is None:
-            self._writer = SegmentWriter(self.ledger.new_segment_folder(), self._coder(encoded))
+            self._writer = SegmentWriter(self.ledger.new_segment_folder(), self._coder(encoded), self._coding)
         elif self._writer.rows == 0:  # what was fitted to no rows at all fits none
             self._writer.coder = self._coder(encoded)
         writer = self._writer

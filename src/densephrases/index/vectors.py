@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from densephrases.index.coder import Coder, Floats, Records, passage_means
 from densephrases.index.compact import BookCoder, CompactCoder
 from densephrases.index.scaled import HalfCoder, Int4Coder, Int8Coder
+from densephrases.model.bulk import BulkEncoder
 from densephrases.model.code import VectorCode
 
 Rows = NDArray[np.int64]
@@ -62,6 +63,18 @@ class CodedRows:
         means_P = coder.means.encode(passage_means(vectors_ND, rows_P))
         beyond_ND = vectors_ND - np.repeat(coder.means.decode(means_P), rows_P, axis=0)
         return cls(_encoded(beyond_ND, coder), means_P)
+
+    @classmethod
+    def by(cls, encoder: BulkEncoder, vectors_ND: NDArray[np.floating[Any]], rows_P: Rows, coder: Coder) -> Self:
+        """Coded where they were encoded, if that can be done there."""
+        if not isinstance(coder, CompactCoder):
+            return cls.of(vectors_ND, rows_P, coder)
+        codes = encoder.coding(coder.code)(vectors_ND, rows_P)
+        return cls([_records(codes.rows_RF, coder)], _records(codes.means_PF, coder.means))
+
+
+def _records(codes_NF: NDArray[np.uint8], coder: BookCoder) -> Records:
+    return np.ascontiguousarray(codes_NF).view(coder.row_type).reshape(len(codes_NF))
 
 
 def _encoded(vectors_ND: NDArray[np.floating[Any]], coder: Coder) -> list[Records]:

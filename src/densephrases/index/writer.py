@@ -1,6 +1,6 @@
 """Writes a segment: documents as they are encoded, or runs of documents copied from other segments."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,13 +39,18 @@ _COPIED_ROWS = 1 << 20
 _COPIED_PASSAGES = 1 << 16
 
 
+RowCoding = Callable[[NDArray[np.floating[Any]], NDArray[np.int64], Coder], CodedRows]
+"""Of vectors of passages that have so many rows each."""
+
+
 class SegmentWriter:
     """A folder that becomes a segment when `finish` has given its entry for the manifest."""
 
-    def __init__(self, folder: Path, coder: Coder) -> None:
+    def __init__(self, folder: Path, coder: Coder, coding: RowCoding = CodedRows.of) -> None:
         folder.mkdir(parents=True)
         self.folder = folder
         self.coder = coder
+        self._coding = coding
         names = [*(array_file(name) for name in ARRAYS), *_FILES]
         self._files = {name: HashedFile(folder / name) for name in names}
         self._text = BlockWriter(self._files[TEXT_FILE], partial(self._append, "text_blocks"))
@@ -77,7 +82,7 @@ class SegmentWriter:
 
     def _write_vectors(self, rows: Rows) -> None:
         try:
-            coded = CodedRows.of(rows.vectors_RD, rows.rows_P, self.coder)
+            coded = self._coding(rows.vectors_RD, rows.rows_P, self.coder)
             for records in coded.records_N:
                 self._files[VECTORS_FILE].write(records.view(np.uint8))
             self._files[MEANS_FILE].write(coded.means_P.view(np.uint8))

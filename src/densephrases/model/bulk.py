@@ -1,16 +1,18 @@
 """Encoding many passages at once on a device that computes while others prepare and write."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.model.code import VectorCode
 from densephrases.model.encoder import Encoder
 from densephrases.model.packing import PackedPassages, Packing
 
-# Shape suffixes: T tokens of all passages in turn, R those that are kept, D vector size.
+# Shape suffixes: T tokens of all passages in turn, R those that are kept, P passages, D vector size, F bytes.
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,17 @@ class KeptVectors:
 
     kept_R: NDArray[np.int64]
     vectors_RD: NDArray[np.floating[Any]]
+
+
+class Codes(NamedTuple):
+    """Bytes of rows, and of the means of passages beyond which rows are coded."""
+
+    rows_RF: NDArray[np.uint8]
+    means_PF: NDArray[np.uint8]
+
+
+Coding = Callable[[NDArray[np.floating[Any]], NDArray[np.int64]], Codes]
+"""Of vectors (R, D) of passages that have so many rows (P) each."""
 
 
 class BulkEncoder(Encoder):
@@ -39,3 +52,7 @@ class BulkEncoder(Encoder):
     @abstractmethod
     def finish(self, started: Any) -> KeptVectors:
         """Wait for what was begun."""
+
+    @abstractmethod
+    def coding(self, code: VectorCode) -> Coding:
+        """Codes vectors where they were made; a thread of its own may call it."""

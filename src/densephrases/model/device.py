@@ -14,8 +14,10 @@ from torch.nn import functional
 
 from densephrases.errors import ConfigError
 from densephrases.model.batches import TokenBatch
-from densephrases.model.bulk import BulkEncoder, KeptVectors
+from densephrases.model.bulk import BulkEncoder, Coding, KeptVectors
 from densephrases.model.checkpoint import WEIGHTS_FILE
+from densephrases.model.code import VectorCode
+from densephrases.model.device_code import DeviceCode
 from densephrases.model.encoder import Encoder, EncoderOnAnother, Floats
 from densephrases.model.network import PhraseModel
 from densephrases.model.packed import PackedInputs, PackedTrunk
@@ -122,6 +124,9 @@ class DeviceEncoder(EncoderOnAnother, BulkEncoder):
             if (copied := self._event()) is not None:
                 copied.synchronize()
         return KeptVectors(kept_R, host_RD.numpy())
+
+    def coding(self, code: VectorCode) -> Coding:
+        return DeviceCode(code, self.device)
 
     def _host(self, tensor: Tensor) -> Tensor:
         """A copy in the host's memory that is being made: valid after an event that is recorded next."""
