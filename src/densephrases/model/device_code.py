@@ -21,11 +21,12 @@ class DeviceCode:
     def __init__(self, code: VectorCode, device: torch.device, rows_at_once: int = 1 << 16) -> None:
         self.device = device
         self.rows_at_once = rows_at_once
-        self.mean_D = self._send(code.mean_D)
-        self.forth_DK = self._send(code.forth_DK)
-        self.back_KD = self._send(code.back_KD)
-        self.rows = _Shelves(code.rows, device)
-        self.passages = _Shelves(code.passages, device)
+        with self._beside:  # as it is used: another stream would not wait for it
+            self.mean_D = self._send(code.mean_D)
+            self.forth_DK = self._send(code.forth_DK)
+            self.back_KD = self._send(code.back_KD)
+            self.rows = _Shelves(code.rows, device)
+            self.passages = _Shelves(code.passages, device)
 
     def __call__(self, vectors_RD: NDArray[np.floating[Any]], rows_P: NDArray[np.int64]) -> Codes:
         with torch.inference_mode(), self._beside:
