@@ -3,6 +3,7 @@
 from itertools import product
 from pathlib import Path
 
+import faiss
 import numpy as np
 import pytest
 from hypothesis import given
@@ -131,6 +132,23 @@ def test_effort_one_is_exact_and_more_effort_finds_more(approximate: Candidates)
 def test_at_least_400_rows_are_scored_again(approximate: Candidates) -> None:
     _, found = approximate.search(clustered(5, 64, seed=1), 10, spare=100)
     assert (np.count_nonzero(found >= 0, axis=1) == 400).all()
+
+
+def test_however_many_threads_there_are_all_lists_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """faiss alone leaves out fifteen of sixteen lists here."""
+    found = PassageCandidates(store_of(clustered(140_000, 12), "compact"))
+    monkeypatch.setattr(candidates, "_FEW_CODES", 0)
+    before, queries, results = faiss.omp_get_max_threads(), clustered(24, 12, seed=1), []
+    try:
+        for threads in (1, 16):
+            faiss.omp_set_num_threads(threads)
+            results.append(found.search(queries, 10))
+    finally:
+        faiss.omp_set_num_threads(before)
+    (scores, rows), (again, same) = results
+    assert np.array_equal(rows, same)
+    assert np.array_equal(scores, again)
+    assert rows.max() > len(found.store) // 2
 
 
 @pytest.mark.parametrize("share", [0.5, 0.01])

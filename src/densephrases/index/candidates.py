@@ -22,7 +22,7 @@ from densephrases.index.compact import CompactCoder
 from densephrases.index.disk import FileEntry
 from densephrases.index.inverted import read_inverted, write_inverted
 from densephrases.index.lists import Comparison, passage_lists
-from densephrases.index.vectors import Rows, VectorStore, release_pages
+from densephrases.index.vectors import Rows, VectorStore, release_pages, side_by_side
 
 CandidateKind = Literal["exact", "passages", "ivf-pq", "ivf-sq4"]
 CANDIDATE_KINDS: tuple[CandidateKind, ...] = get_args(CandidateKind)
@@ -149,11 +149,20 @@ class IvfCandidates(Candidates):
             return best_of_rows(self.store, queries_BD, spare * k, np.flatnonzero(allowed))
         parameters = self._parameters(effort, count, allowed)
         wanted = min(count, max(_LEAST_RESCORED, int(k * rescored_share(effort))))
-        compared = len(queries_BD) * parameters.nprobe * len(self.store) // self.index.nlist
-        asked_BS = self._asked(queries_BD)
-        with one_thread(compared < _FEW_CODES):
-            _, rows_BK = self.index.search(asked_BS, wanted, params=parameters)
-        return self._rescored(queries_BD, rows_BK, spare * k)
+        return self._rescored(queries_BD, self._nearest(self._asked(queries_BD), wanted, parameters), spare * k)
+
+    def _nearest(self, asked_BS: Floats, wanted: int, parameters: Any) -> Rows:
+        """By threads of our own: faiss 1.15 with sixteen of its own compares with a sixteenth of 20,000 lists."""
+        compared = len(asked_BS) * parameters.nprobe * len(self.store) // self.index.nlist
+        threads = 1 if compared < _FEW_CODES else faiss.omp_get_max_threads()
+        share = -(-len(asked_BS) // threads) or 1
+
+        def nearest(first: int) -> Rows:
+            with one_thread(True):
+                return np.asarray(self.index.search(asked_BS[first : first + share], wanted, params=parameters)[1])
+
+        found = side_by_side(nearest, range(0, len(asked_BS), share))
+        return np.concatenate([np.zeros((0, wanted), dtype=np.int64), *found])
 
     def _asked(self, queries_BD: Floats) -> Floats:
         """As the index is asked them."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, TypeVar, get_args
 
 import faiss
 import numpy as np
@@ -24,6 +24,7 @@ from densephrases.model.bulk import BulkEncoder
 from densephrases.model.code import VectorCode
 
 Rows = NDArray[np.int64]
+Result = TypeVar("Result")
 Quantizer = Literal["fp16", "int8", "int4", "compact"]
 RowScorer = Callable[[Rows, Records], Floats]
 """Of rows by number, with their records."""
@@ -207,7 +208,7 @@ class VectorStore:
                 rows = slice(int(edges[0]), int(edges[-1]))
                 scores_N[rows] += self.means.own_scores(queries, rows_N[rows], edges - edges[0])
 
-        _side_by_side(score, range(0, len(queries_BD), share))
+        side_by_side(score, range(0, len(queries_BD), share))
         return scores_N
 
     def _picked(self, rows_N: Rows) -> Records:
@@ -233,13 +234,12 @@ class VectorStore:
         return np.arange(*rows_N.indices(len(self))) if isinstance(rows_N, slice) else rows_N
 
 
-def _side_by_side(work: Callable[[int], None], shares: Sequence[int]) -> None:
+def side_by_side(work: Callable[[int], Result], shares: Sequence[int]) -> list[Result]:
     """Each share in a thread of its own, but a single one in this."""
-    if len(shares) == 1:
-        work(shares[0])
-    elif shares:
-        with ThreadPoolExecutor(len(shares), "score") as executor:
-            list(executor.map(work, shares))  # to raise what one of them raises
+    if len(shares) <= 1:
+        return list(map(work, shares))
+    with ThreadPoolExecutor(len(shares), "score") as executor:
+        return list(executor.map(work, shares))
 
 
 def map_array(path: Path, dtype: Any) -> NDArray[Any]:
