@@ -123,8 +123,8 @@ def main(
     works = [Work.of(part, encoder) for part in parted(list(source.read()), turns)]
     with TemporaryDirectory() as place:
         folder = Path(place) / "index"
-        index = IndexFolder.create(folder, IndexSettings.of(encoder, "measured"))
-        results = take_turns(source, works, encoder, Ledger(folder))
+        index = IndexFolder.create(folder, IndexSettings.of(encoder, "measured"), encoder.code)
+        results = take_turns(source, works, encoder, Ledger(folder, encoder.code))
         finish = Seconds.of(index.optimize).time
         rows = index.rows
     forward, build = (Seconds.sum(both) for both in zip(*((r.forward, r.build) for r in results), strict=True))

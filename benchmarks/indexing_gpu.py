@@ -32,9 +32,9 @@ from densephrases.index.ledger import Ledger
 from densephrases.index.parts import PartBuilder
 from densephrases.index.settings import IndexSettings
 from densephrases.index.tokenizing import TokenizerPool, results
-from densephrases.model.bundled import resolve
 from densephrases.model.config import ModelConfig
 from densephrases.model.device import DeviceEncoder, Indexable, PassageStates, read_indexable
+from densephrases.model.folders import resolve
 from densephrases.model.network import PhraseModel
 from densephrases.model.packed import operations
 from densephrases.model.packing import PackedPassages, Packing
@@ -253,8 +253,9 @@ def measure_build(
     """Up to the last committed part; then how long merging and candidates take."""
     with TemporaryDirectory() as place:
         folder = Path(place) / "index"
-        index = IndexFolder.create(folder, IndexSettings.of(encoder, "measured").with_threshold(threshold))
-        builder = PartBuilder(Ledger(folder), encoder, lambda _: None, replacing=False)
+        settings = IndexSettings.of(encoder, "measured").with_threshold(threshold)
+        index = IndexFolder.create(folder, settings, encoder.code)
+        builder = PartBuilder(Ledger(folder, encoder.code), encoder, lambda _: None, replacing=False)
         announce("Building an index")
         seconds = timed(lambda: builder.run(source.read()))
         done = builder.finished()

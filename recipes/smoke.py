@@ -7,7 +7,7 @@ import torch
 from transformers import BertConfig
 
 from densephrases.evaluate.datasets import sample_path
-from densephrases.model.bundled import BUNDLED_FOLDER
+from densephrases.model.folders import BUNDLED_FOLDER
 from densephrases.model.tokens import TOKENIZER_FILE, load_tokenizer
 from densephrases.model.trunk import build_trunk
 from densephrases.train.loop import LoopConfig

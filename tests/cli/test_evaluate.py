@@ -10,9 +10,9 @@ import pytest
 from densephrases.cli import evaluate
 from densephrases.evaluate import filtering
 from densephrases.evaluate.datasets import sample_path
-from densephrases.model.bundled import resolve
 from densephrases.model.code import CODE_FILE, VectorCode
 from densephrases.model.config import ModelConfig
+from densephrases.model.folders import resolve
 from densephrases.model.reader import Reader
 
 from .conftest import Command

@@ -53,6 +53,6 @@ def test_choice_weighs_both_scores_and_prefers_less(rows: list[LengthRow], chose
 
 
 def test_the_bundled_model_carries_its_penalty() -> None:
-    from densephrases.model.bundled import resolve
+    from densephrases.model.folders import resolve
 
     assert ModelConfig.load(Path(resolve("small"))).length_penalty > 0

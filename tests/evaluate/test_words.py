@@ -56,7 +56,7 @@ def test_questions_without_answer_are_not_asked() -> None:
 
 
 def test_the_bundled_model_lets_words_count() -> None:
-    from densephrases.model.bundled import resolve
     from densephrases.model.config import ModelConfig
+    from densephrases.model.folders import resolve
 
     assert ModelConfig.load(Path(resolve("small"))).word_weight > 0

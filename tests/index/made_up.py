@@ -57,7 +57,7 @@ def code_for(dim: int) -> VectorCode:
     """Of vectors whose numbers are normal, with passages of seven."""
     random = np.random.default_rng(dim)
     questions, vectors = (random.normal(size=(700, dim)).astype(np.float32) for _ in range(2))
-    return learn_code(questions, vectors, np.full(100, 7), samples=500)
+    return learn_code(questions, vectors, np.full(100, 7), -(-dim // 6), samples=500)
 
 
 def passages_of(rows: int, size: int = 7) -> NDArray[np.int64]:

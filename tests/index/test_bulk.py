@@ -96,7 +96,7 @@ def build(
     folder: Path, encoder: HashEncoder, given_documents: list[Document], quantizer: Quantizer = "fp16"
 ) -> IndexFolder:
     """As half floats: codes of 8 and 4 bits depend on what is in the first chunk."""
-    index = IndexFolder.create(folder, IndexSettings.of(encoder, "hash", quantizer))
+    index = IndexFolder.create(folder, IndexSettings.of(encoder, "hash", quantizer), encoder.code)
     index.add(given_documents, encoder)
     return index
 

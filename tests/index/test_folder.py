@@ -52,7 +52,7 @@ def encoder() -> HashEncoder:
 
 def fresh(encoder: HashEncoder, quantizer: Quantizer = "int8", at: Path | None = None) -> IndexFolder:
     place = at or Path(tempfile.mkdtemp()) / "index"
-    return IndexFolder.create(place, IndexSettings.of(encoder, "hash", quantizer))
+    return IndexFolder.create(place, IndexSettings.of(encoder, "hash", quantizer), encoder.code)
 
 
 def test_models_with_a_code_get_compact_indexes(encoder: HashEncoder) -> None:
@@ -143,7 +143,7 @@ def test_a_build_cut_anywhere_ends_the_same(
             broken.add(cut([*LONG, LONG[0]], count), encoder)
         assert broken.manifest.building
         assert broken.documents > count - 6
-        broken = IndexFolder.create(broken.folder, IndexSettings.of(encoder, "hash", quantizer))
+        broken = IndexFolder.create(broken.folder, IndexSettings.of(encoder, "hash", quantizer), encoder.code)
     broken.add(LONG, encoder)
     assert whole.rows > 1000
     assert [entry.candidates for entry in whole.manifest.segments] == [
@@ -164,7 +164,7 @@ def test_any_documents_cut_anywhere_end_the_same(made: list[Document], cuts: lis
         for count in cuts:
             with suppress(KilledError):
                 broken.add(cut(made, count), encoder)
-            broken = IndexFolder.open(broken.folder)
+            broken = IndexFolder.open(broken.folder, encoder.code)
             if not broken.manifest.building:
                 return
         broken.add(made, encoder)
@@ -446,11 +446,11 @@ def test_folders_that_are_no_index(tmp_path: Path, encoder: HashEncoder) -> None
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(PhraseIndexError, match="not valid JSON"):
         IndexFolder.open(tmp_path)
-    for values, message in [({"schema_version": 2}, "schema version 2, this package reads 6"), ([], "version None")]:
+    for values, message in [({"schema_version": 2}, "schema version 2, this package reads 7"), ([], "version None")]:
         (tmp_path / "manifest.json").write_text(json.dumps(values))
         with pytest.raises(PhraseIndexError, match=message):
             IndexFolder.open(tmp_path)
-    (tmp_path / "manifest.json").write_text('{"schema_version": 6}')
+    (tmp_path / "manifest.json").write_text('{"schema_version": 7}')
     with pytest.raises(PhraseIndexError, match="missing or unknown values"):
         IndexFolder.open(tmp_path)
 

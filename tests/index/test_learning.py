@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from densephrases.errors import ConfigError
 from densephrases.index.coder import Floats
 from densephrases.index.learning import learn_code, nearest, shared_bytes, wanted_bits
 from densephrases.index.vectors import VectorStore
@@ -19,7 +20,7 @@ def rows(count: int, dim: int, seed: int = 0) -> Floats:
 
 
 def learned(questions: Floats, vectors: Floats) -> VectorCode:
-    return learn_code(questions, vectors, np.full(len(vectors) // 10, 10), samples=2000)
+    return learn_code(questions, vectors, np.full(len(vectors) // 10, 10), -(-vectors.shape[1] // 6), samples=2000)
 
 
 def score_error(code: VectorCode, vectors: Floats, queries: Floats) -> float:
@@ -33,6 +34,14 @@ def test_scores_are_near_at_few_bytes() -> None:
     code = learned(rows(400, 96, seed=3), rows(3000, 96))
     assert len(code.rows.sizes_F) == 16
     assert score_error(code, rows(3000, 96, seed=4), rows(50, 96, seed=5)) < 0.01
+
+
+def test_bytes_of_a_row() -> None:
+    some = rows(30, 24)
+    for given_bytes, expected in ((None, 3), (1, 1), (16, 16)):
+        assert len(learn_code(some, some, np.full(3, 10), given_bytes, samples=300).rows.sizes_F) == expected
+    with pytest.raises(ConfigError, match=r"24 numbers cannot have 17 bytes; expected 1 to 16"):
+        learn_code(some, some, np.full(3, 10), 17)
 
 
 def test_bits_go_where_questions_look() -> None:

@@ -69,7 +69,7 @@ def test_a_file_is_read_as_it_was_coded(tmp_path: Path, quantizer: Quantizer) ->
     vectors = np.random.default_rng(0).normal(size=(50, 9)).astype(np.float32)
     made = store_of(vectors, quantizer)
     (tmp_path / "vectors.bin").write_bytes(made.records_N.tobytes())
-    coder = CODERS[quantizer].from_bytes(np.frombuffer(made.coder.to_bytes(), dtype=np.uint8), 9)
+    coder = CODERS[quantizer].from_bytes(np.frombuffer(made.coder.to_bytes(), dtype=np.uint8), 9, code_for(9))
     assert coder.to_bytes() == made.coder.to_bytes()
     if made.means is not None:
         (tmp_path / "means.bin").write_bytes(made.means.records_P.tobytes())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from densephrases.errors import ModelError
-from densephrases.model import bundled
+from densephrases.model import folders
 from densephrases.model.bundled import load
 from densephrases.model.export import export_model
 from densephrases.model.network import PhraseModel
@@ -16,7 +16,7 @@ def weights(tiny_model: PhraseModel, tmp_path: Path, monkeypatch: pytest.MonkeyP
     """An installation with one bundled model, and a folder that is none."""
     export_model(tiny_model, tmp_path / "weights" / "small", ("int8",))
     (tmp_path / "weights" / "unfinished").mkdir()
-    monkeypatch.setattr(bundled, "BUNDLED_FOLDER", tmp_path / "weights")
+    monkeypatch.setattr(folders, "BUNDLED_FOLDER", tmp_path / "weights")
     return tmp_path / "weights"
 
 
@@ -30,7 +30,7 @@ def test_by_name_and_by_folder(weights: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_unknown_name(weights: Path) -> None:
-    assert bundled.bundled_names() == ["small"]
+    assert folders.bundled_names() == ["small"]
     with pytest.raises(ModelError, match=r"'large'.*bundled model \('small'\)"):
         load("large")
 
@@ -43,6 +43,6 @@ def test_missing_folder_is_called_a_folder(weights: Path) -> None:
 
 
 def test_nothing_bundled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundled, "BUNDLED_FOLDER", tmp_path / "weights")
+    monkeypatch.setattr(folders, "BUNDLED_FOLDER", tmp_path / "weights")
     with pytest.raises(ModelError, match="none in this installation"):
         load("small")

@@ -22,9 +22,9 @@ from transformers import (
 
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.batches import token_batch
-from densephrases.model.bundled import BUNDLED_FOLDER
 from densephrases.model.device import DeviceEncoder, Indexable, load_on_device, read_indexable
 from densephrases.model.export import export_model
+from densephrases.model.folders import BUNDLED_FOLDER
 from densephrases.model.network import PhraseModel
 from densephrases.model.packed import PackedInputs, PackedTrunk, operations, working_kernels
 from densephrases.model.packing import Group, PackedPassages, Packing

@@ -8,7 +8,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from densephrases.errors import ConfigError
-from densephrases.model import bundled
+from densephrases.model import folders
 from densephrases.model.tokens import TOKENIZER_FILE
 from densephrases.train.loop import LoopConfig
 from densephrases.train.phrases import PhraseRecipe
@@ -137,7 +137,7 @@ def test_there_are_recipes() -> None:
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
 def test_every_recipe_loads(path: Path, tmp_path: Path, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundled, "BUNDLED_FOLDER", tmp_path)  # weights are no part of a checkout
+    monkeypatch.setattr(folders, "BUNDLED_FOLDER", tmp_path)  # weights are no part of a checkout
     (tmp_path / "small").mkdir()
     tokenizer.save(str(tmp_path / "small" / TOKENIZER_FILE))
     functions = [name for name in FUNCTIONS if f"\ndef {name}(" in path.read_text()]

@@ -108,7 +108,7 @@ def filter_(
 ) -> None:
     """The filter's threshold against tokens kept and accuracy; chooses the most filtering for at most 0.5 EM."""
     from densephrases.evaluate.filtering import choose_threshold, default_thresholds, filter_table
-    from densephrases.model.bundled import resolve
+    from densephrases.model.folders import resolve
 
     encoder, encoded = _encode(data, model, runtime, precision)
     rows = filter_table(encoded, encoder.config, default_thresholds(encoded))
@@ -132,7 +132,7 @@ def length(
 ) -> None:
     """What a phrase's length should cost: accuracy for several penalties; chooses the best sum of EM and F1."""
     from densephrases.evaluate.lengths import choose_penalty, length_table
-    from densephrases.model.bundled import resolve
+    from densephrases.model.folders import resolve
 
     encoder, encoded = _encode(data, model, runtime, precision)
     rows = length_table(encoded, encoder.config)
@@ -155,7 +155,13 @@ def code(
     model: Model = "small",
     questions: Annotated[int, typer.Option(min=1, help="At most so many, from all over the file.")] = 10_000,
     passages: Annotated[int, typer.Option(min=1, help="At most so many, from all over the file.")] = 1_000,
-    write: Annotated[bool, typer.Option("--write", help="Store the code in the model folder.")] = False,
+    row_bytes: Annotated[
+        int | None, typer.Option("--bytes", min=1, help="Of a kept token; an eighth of its numbers by default.")
+    ] = None,
+    write: Annotated[
+        bool,
+        typer.Option("--write", help="Store it in the model folder; compact indexes of a former code need that one."),
+    ] = False,
     runtime: RuntimeOption = Runtime.onnx,
     precision: PrecisionOption = None,
     as_json: AsJson = False,
@@ -163,12 +169,12 @@ def code(
     """Learn how vectors become few bytes, for compact indexes, and say what is lost by it."""
     from densephrases.evaluate.coding import learned_code
     from densephrases.evaluate.datasets import read_squad
-    from densephrases.model.bundled import resolve
+    from densephrases.model.folders import resolve
 
     file = read_squad(data)
     encoder = _load(model, runtime, precision)
     with progress_console.status("encoding questions and passages, and learning the code"):
-        found = learned_code(encoder, file, questions, passages)
+        found = learned_code(encoder, file, questions, passages, row_bytes)
     if write:
         found.code.save(resolve(model))
     shown = {

@@ -49,7 +49,8 @@ def confidence(
         require("plot", "matplotlib")
     from densephrases.evaluate.confidence import articles_of, asked_without_article, judge, questions_about, report
     from densephrases.evaluate.datasets import read_squad
-    from densephrases.model.bundled import load, resolve
+    from densephrases.model.bundled import load
+    from densephrases.model.folders import resolve
 
     passages = read_squad(data)
     asked = questions_about(passages, None if unanswerable is None else read_squad(unanswerable))
@@ -82,7 +83,8 @@ def words(
     from densephrases.evaluate.confidence import articles_of
     from densephrases.evaluate.datasets import read_squad
     from densephrases.evaluate.words import WEIGHTS, answered_questions, choose_weight, word_table
-    from densephrases.model.bundled import load, resolve
+    from densephrases.model.bundled import load
+    from densephrases.model.folders import resolve
 
     passages = read_squad(data)
     asked = answered_questions(passages, questions)

@@ -35,7 +35,11 @@ class LearnedCode:
 
 
 def learned_code(
-    encoder: Encoder, passages: list[QuestionedPassage], most_questions: int, most_passages: int
+    encoder: Encoder,
+    passages: list[QuestionedPassage],
+    most_questions: int,
+    most_passages: int,
+    row_bytes: int | None = None,
 ) -> LearnedCode:
     """From at most so many questions and passages, and the tokens that the model's filter keeps."""
     texts = [question.text for _, question in questions_of(passages)]
@@ -48,7 +52,7 @@ def learned_code(
     vectors_ND, rows_P = np.concatenate(kept), np.array([len(each) for each in kept], dtype=np.int64)
     if not len(vectors_ND):
         raise DataError("The model's filter keeps no token of the file; choose another threshold or another file.")
-    code = learn_code(queries_BD, vectors_ND, rows_P)
+    code = learn_code(queries_BD, vectors_ND, rows_P, row_bytes)
     store = VectorStore.of(vectors_ND, rows_P, "compact", code)
     return LearnedCode(
         code,

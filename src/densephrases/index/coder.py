@@ -33,11 +33,12 @@ class Coder(ABC):
 
     @classmethod
     @abstractmethod
-    def from_bytes(cls, data: NDArray[np.uint8], dim: int) -> Self:
-        """What `to_bytes` gave."""
+    def from_bytes(cls, data: NDArray[np.uint8], dim: int, code: VectorCode | None) -> Self:
+        """What `to_bytes` gave, and the model's code if the index was made with one."""
 
     @abstractmethod
-    def to_bytes(self) -> bytes: ...
+    def to_bytes(self) -> bytes:
+        """What an index keeps of it."""
 
     @property
     @abstractmethod

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.errors import ConfigError, PhraseIndexError
+from densephrases.errors import ConfigError
 from densephrases.index.coder import Coder, Floats, Records, Scorer
 from densephrases.model.code import VALUES, Books, VectorCode
 
@@ -127,21 +127,16 @@ class CompactCoder(BookCoder, Coder):
         self.means: BookCoder = BookCoder(code, code.passages, code.mean_D)
 
     def to_bytes(self) -> bytes:
-        return self.code.to_bytes()
+        """Nothing: the code is the model's, without which no question can be asked either."""
+        return b""
 
     @classmethod
     def fit(cls, vectors_ND: Floats, code: VectorCode | None) -> Self:
         return cls(refuse_none(code))
 
     @classmethod
-    def from_bytes(cls, data: Bytes, dim: int) -> Self:
-        try:
-            return cls(VectorCode.from_bytes(data.tobytes(), dim))
-        except ValueError as error:
-            raise PhraseIndexError(
-                f"The index's code of vectors cannot be read ({error}); it is damaged or of another version: "
-                "run `densephrases check`, and build the index anew."
-            ) from error
+    def from_bytes(cls, data: Bytes, dim: int, code: VectorCode | None) -> Self:
+        return cls(refuse_none(code))
 
 
 def refuse_none(code: VectorCode | None) -> VectorCode:

@@ -19,6 +19,7 @@ from densephrases.index.segment import Segment
 from densephrases.index.settings import IndexSettings
 from densephrases.index.snapshot import Snapshot
 from densephrases.index.storage import Storage
+from densephrases.model.code import VectorCode
 from densephrases.model.encoder import Encoder
 from densephrases.text.documents import Document
 
@@ -41,28 +42,33 @@ class IndexInfo:
 
 
 class IndexFolder:
-    """One writer and any number of readers; a reader sees the index as it was when opened or refreshed."""
+    """One writer and any number of readers; a reader sees the index as it was when opened or refreshed.
 
-    def __init__(self, folder: Path, before: Snapshot | None = None) -> None:
+    Vectors may be coded by a code of the model's, which is given with the folder; else it is taken from the model
+    that the index names, if vectors are asked for at all.
+    """
+
+    def __init__(self, folder: Path, code: VectorCode | None = None, before: Snapshot | None = None) -> None:
         self.folder = folder
-        self._ledger = Ledger(folder, before)
+        self.code = code
+        self._ledger = Ledger(folder, code, before)
 
     @classmethod
-    def create(cls, folder: Path, settings: IndexSettings) -> Self:
+    def create(cls, folder: Path, settings: IndexSettings, code: VectorCode | None = None) -> Self:
         """A new index, or an unfinished one of the same settings to be resumed."""
         if (folder / MANIFEST_FILE).is_file():
-            return cls._resume(folder, settings)
+            return cls._resume(folder, settings, code)
         _refuse_foreign(folder)
         with full_disk_explained(folder):
             for place in (SEGMENTS_FOLDER, DELETED_FOLDER):
                 (folder / place).mkdir(parents=True, exist_ok=True)
             with only_writer(folder):
                 Manifest(settings, version("densephrases"), building=True).save(folder)
-        return cls.open(folder)
+        return cls.open(folder, code)
 
     @classmethod
-    def _resume(cls, folder: Path, settings: IndexSettings) -> Self:
-        index = cls.open(folder)
+    def _resume(cls, folder: Path, settings: IndexSettings, code: VectorCode | None) -> Self:
+        index = cls.open(folder, code)
         if not index.manifest.building:
             raise PhraseIndexError(
                 f"'{folder}' already holds an index of {index.documents} documents; add to it, update it, "
@@ -76,8 +82,8 @@ class IndexFolder:
         return index
 
     @classmethod
-    def open(cls, folder: Path) -> Self:
-        index = cls(folder)
+    def open(cls, folder: Path, code: VectorCode | None = None) -> Self:
+        index = cls(folder, code)
         index.snapshot.refuse_wrong_sizes()
         return index
 
@@ -87,7 +93,7 @@ class IndexFolder:
 
     def reopened(self) -> Self:
         """The folder as it is now, beside this one, which stays as it is; segments that are still there are shared."""
-        index = type(self)(self.folder, self.snapshot)
+        index = type(self)(self.folder, self.code, self.snapshot)
         index.snapshot.refuse_wrong_sizes()
         return index
 
@@ -227,7 +233,7 @@ class IndexFolder:
         segment = runs[0].segment
         if not is_whole(runs):
             folder = self._ledger.new_segment_folder()
-            segment = Segment(folder, copy_runs(runs, folder), self.settings)
+            segment = Segment(folder, copy_runs(runs, folder), self.settings, self.code)
         elif not segment.entry.part:
             return segment.entry
         return add_candidates(segment, self.settings.candidates)

@@ -11,14 +11,16 @@ from densephrases.index.disk import HashedFile
 from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifest, SegmentEntry
 from densephrases.index.merge import Mask
 from densephrases.index.snapshot import Place, Snapshot, marks_of
+from densephrases.model.code import VectorCode
 
 
 class Ledger:
     """The last manifest that was seen or written, opened."""
 
-    def __init__(self, folder: Path, before: Snapshot | None = None) -> None:
+    def __init__(self, folder: Path, code: VectorCode | None = None, before: Snapshot | None = None) -> None:
         self.folder = folder
-        self.snapshot = Snapshot(folder, Manifest.load(folder), before)
+        self.code = code
+        self.snapshot = Snapshot(folder, Manifest.load(folder), code, before)
 
     @property
     def manifest(self) -> Manifest:
@@ -44,7 +46,7 @@ class Ledger:
         self._see(manifest)
 
     def _see(self, manifest: Manifest) -> None:
-        self.snapshot = Snapshot(self.folder, manifest, self.snapshot)
+        self.snapshot = Snapshot(self.folder, manifest, self.code, self.snapshot)
 
     def _marked(self, places: list[Place]) -> list[SegmentEntry]:
         """The segments' entries with some more documents deleted."""

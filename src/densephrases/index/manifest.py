@@ -11,7 +11,7 @@ from densephrases.index.candidates import CandidateKind
 from densephrases.index.disk import FileEntry, replace_json
 from densephrases.index.settings import IndexSettings
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 MANIFEST_FILE = "manifest.json"
 SEGMENTS_FOLDER = "segments"
 DELETED_FOLDER = "deleted"

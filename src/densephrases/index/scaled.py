@@ -56,7 +56,7 @@ class CalibratedCoder(Coder):
         return cls(Calibration.of(vectors_ND))
 
     @classmethod
-    def from_bytes(cls, data: NDArray[np.uint8], dim: int) -> Self:
+    def from_bytes(cls, data: NDArray[np.uint8], dim: int, code: VectorCode | None = None) -> Self:
         mean_D, spread_D = data.view("<f4").reshape(2, dim)
         return cls(Calibration(np.array(mean_D), np.array(spread_D)))
 

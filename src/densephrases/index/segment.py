@@ -18,6 +18,7 @@ from densephrases.index.places import PLACE_ARRAYS, Places
 from densephrases.index.settings import IndexSettings
 from densephrases.index.terms import COUNTS_FILE, TERM_ARRAYS, SegmentTerms
 from densephrases.index.vectors import CODERS, VectorStore, map_array
+from densephrases.model.code import VectorCode
 from densephrases.text.documents import Document
 
 TEXT_FILE = "text.bin"
@@ -67,10 +68,13 @@ class DocumentRecord:
 class Segment:
     """Reads a segment; arrays are mapped when first asked for and nothing is kept in memory but small ones."""
 
-    def __init__(self, folder: Path, entry: SegmentEntry, settings: IndexSettings) -> None:
+    def __init__(
+        self, folder: Path, entry: SegmentEntry, settings: IndexSettings, code: VectorCode | None = None
+    ) -> None:
         self.folder = folder
         self.entry = entry
         self.settings = settings
+        self._code = code
 
     @property
     def name(self) -> str:
@@ -123,7 +127,9 @@ class Segment:
 
     @cached_property
     def store(self) -> VectorStore:
-        coder = CODERS[self.settings.quantizer].from_bytes(self.blob(CALIBRATION_FILE), self.settings.dim)
+        settings = self.settings
+        code = settings.code_from(self._code)
+        coder = CODERS[settings.quantizer].from_bytes(self.blob(CALIBRATION_FILE), settings.dim, code)
         return VectorStore.open(self.folder / VECTORS_FILE, coder, self.folder / MEANS_FILE, self.passage_rows)
 
     @cached_property

@@ -9,8 +9,10 @@ from densephrases.errors import ConfigError, PhraseIndexError
 from densephrases.index.candidates import CANDIDATE_KINDS, CandidateKind
 from densephrases.index.compact import refuse_none
 from densephrases.index.vectors import QUANTIZERS, Quantizer
+from densephrases.model.code import CODE_FILE, VectorCode
 from densephrases.model.config import FINGERPRINT_DIGITS
 from densephrases.model.encoder import Encoder
+from densephrases.model.folders import resolve
 from densephrases.text.passages import LONGEST, SHORTEST
 
 _LIMITS = ("passage_tokens", "overlap", "title_tokens", "max_words")
@@ -26,6 +28,7 @@ class IndexSettings:
         tokenizer: Hash of its tokenizer.
         dim: Length of a vector.
         quantizer: How vectors are stored; by default as `default_quantizer` says.
+        code: Digest of the model's code of vectors, if they are stored by it.
         filter_threshold: Tokens with a lower filter logit are left out; None keeps all.
         candidates: Kind of candidate index; None chooses by the number of rows.
     """
@@ -35,6 +38,7 @@ class IndexSettings:
     tokenizer: str
     dim: int
     quantizer: Quantizer = "int8"
+    code: str = ""
     filter_threshold: float | None = None
     candidates: CandidateKind | None = None
     passage_tokens: int = 384
@@ -58,15 +62,15 @@ class IndexSettings:
     def of(cls, encoder: Encoder, model: str, quantizer: Quantizer | None = None) -> Self:
         """What an encoder found as `model` asks for, its own filter threshold included."""
         refuse_split(encoder)
-        if quantizer == "compact":
-            refuse_none(encoder.code)
+        quantizer = quantizer or default_quantizer(encoder)
         limits = {name: getattr(encoder.config, name) for name in _LIMITS}
         return cls(
             model=model,
             fingerprint=encoder.fingerprint,
             tokenizer=tokenizer_hash(encoder),
             dim=encoder.config.vector_size,
-            quantizer=quantizer or default_quantizer(encoder),
+            quantizer=quantizer,
+            code=refuse_none(encoder.code).digest if quantizer == "compact" else "",
             filter_threshold=encoder.config.filter_threshold,
             **limits,
         )
@@ -91,6 +95,20 @@ class IndexSettings:
                     f"The index was built with model '{self.model}' ({name} {ours}), not with the given model of "
                     f"base '{encoder.config.base}' ({name} {found}); use that model or build a new index."
                 )
+        self.code_from(encoder.code)
+
+    def code_from(self, given: VectorCode | None) -> VectorCode | None:
+        """The code of the vectors: the one that is given, or that of the model which the index names."""
+        if not self.code:
+            return None
+        code = VectorCode.read(resolve(self.model), self.dim) if given is None else given
+        if code is None or code.digest != self.code:
+            found = "none" if code is None else code.digest
+            raise PhraseIndexError(
+                f"The index's vectors are coded by {CODE_FILE} of model '{self.model}' as it was ({self.code}), and "
+                f"there is {found} now; open the index with that model, restore the file, or build a new index."
+            )
+        return code
 
     def refuse_other_limits(self, encoder: Encoder) -> None:
         """What is added must be cut as the rest was."""

@@ -16,6 +16,7 @@ from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifes
 from densephrases.index.merge import Mask
 from densephrases.index.segment import Segment
 from densephrases.index.vectors import map_array
+from densephrases.model.code import VectorCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,12 @@ class Place:
 class Snapshot:
     """The segments of an index and their deletion marks."""
 
-    def __init__(self, folder: Path, manifest: Manifest, before: Self | None = None) -> None:
+    def __init__(
+        self, folder: Path, manifest: Manifest, code: VectorCode | None = None, before: Self | None = None
+    ) -> None:
         self.folder = folder
         self.manifest = manifest
+        self._code = code
         opened = {} if before is None else {segment.name: segment for segment in before.segments}
         self.segments: list[Segment] = [self._segment(entry, opened.get(entry.name)) for entry in manifest.segments]
 
@@ -39,7 +43,7 @@ class Snapshot:
         """As it was opened before, if only its deletion marks may have changed."""
         if opened is not None and opened.entry.files == entry.files:
             return opened
-        return Segment(self.folder / SEGMENTS_FOLDER / entry.name, entry, self.manifest.settings)
+        return Segment(self.folder / SEGMENTS_FOLDER / entry.name, entry, self.manifest.settings, self._code)
 
     def hold(self) -> None:
         """Open every file now, so that what another process removes meanwhile can still be read."""

@@ -6,6 +6,7 @@ it along. A model folder may have the file or not.
 """
 
 from dataclasses import dataclass
+from hashlib import sha256
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.errors import ModelError
+from densephrases.model.config import FINGERPRINT_DIGITS
 
 CODE_FILE = "code.npz"
 VALUES = 256  # of a byte
@@ -65,15 +67,24 @@ class VectorCode:
     rows: Books  # of what a vector has beyond its passage's mean
     passages: Books  # of that mean
 
+    @property
+    def digest(self) -> str:
+        """Names the code: indexes hold none, and say by this which one they need."""
+        return sha256(b"".join(array.tobytes() for array in self._arrays().values())).hexdigest()[:FINGERPRINT_DIGITS]
+
     def to_bytes(self) -> bytes:
         """The same for the same code."""
         file = BytesIO()
+        np.savez(file, allow_pickle=False, **self._arrays())
+        return file.getvalue()
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """As they are stored."""
         arrays = {name: getattr(self, name).astype(kind) for name, kind in _MATRICES.items()}
         for part in _PARTS:
             books = getattr(self, part)
             arrays |= {f"{part}_{name}": getattr(books, name).astype(kind) for name, kind in _BOOKS.items()}
-        np.savez(file, **arrays)
-        return file.getvalue()
+        return arrays
 
     @classmethod
     def from_bytes(cls, data: bytes, dim: int) -> Self:

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from densephrases.errors import ConfigError, MissingExtraError
-from densephrases.model.bundled import bundled_names, load, resolve
+from densephrases.model.bundled import load
 from densephrases.model.encoder import Encoder
+from densephrases.model.folders import bundled_names, resolve
 
 Model = str | Path | Encoder
 Device = Literal["cpu", "cuda"]

@@ -10,6 +10,7 @@ from densephrases.errors import DensePhrasesError, MissingExtraError, PhraseInde
 from densephrases.index.build import Progress, ProgressCallback
 from densephrases.index.candidates import CandidateKind
 from densephrases.index.folder import IndexFolder, IndexInfo
+from densephrases.index.manifest import Manifest
 from densephrases.index.settings import IndexSettings
 from densephrases.index.storage import Storage
 from densephrases.index.vectors import Quantizer
@@ -121,7 +122,7 @@ class PhraseIndex:
         settings = IndexSettings.of(encoder, name_of(model, encoder), quantizer).with_candidates(candidates)
         if filter_threshold != "model":
             settings = settings.with_threshold(filter_threshold)
-        index = cls(IndexFolder.create(Path(folder), settings), encoder)
+        index = cls(IndexFolder.create(Path(folder), settings, encoder.code), encoder)
         done = index.folder.add(documents, encoder, progress)
         if progress is not None:
             progress(done)
@@ -133,8 +134,8 @@ class PhraseIndex:
 
         Questions are asked with the side that the model has for the task, or with its default one.
         """
-        opened = IndexFolder.open(Path(folder))
-        return cls(opened, encoder_of(opened.settings.model if model is None else model).with_task(task))
+        encoder = encoder_of(Manifest.load(Path(folder)).settings.model if model is None else model).with_task(task)
+        return cls(IndexFolder.open(Path(folder), encoder.code), encoder)
 
     def with_task(self, task: str | None) -> Self:
         """The same index asked for another task of its model, None the default; this one stays as it is."""

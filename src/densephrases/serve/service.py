@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 from densephrases.index.folder import IndexFolder
+from densephrases.index.manifest import Manifest
 from densephrases.model.bundled import load
 from densephrases.search.answers import Answer, Unit
 from densephrases.search.extraction import Extraction, Fact, extract_facts
@@ -171,6 +172,6 @@ class Service:
 
 
 def open_index(settings: ServiceSettings) -> PhraseIndex:
-    folder = IndexFolder.open(settings.index)
-    model = folder.settings.model if settings.model is None else settings.model
-    return PhraseIndex(folder, load(model, threads=settings.threads, task=settings.task))
+    model = Manifest.load(settings.index).settings.model if settings.model is None else settings.model
+    encoder = load(model, threads=settings.threads, task=settings.task)
+    return PhraseIndex(IndexFolder.open(settings.index, encoder.code), encoder)

@@ -12,9 +12,9 @@ from densephrases.evaluate.question_files import read_questions
 from densephrases.evaluate.questions import OpenQuestion
 from densephrases.index.folder import IndexFolder
 from densephrases.model.adapted import read_adaptable, refuse_unfit_target, save_adapted
-from densephrases.model.bundled import resolve
 from densephrases.model.card import adapted_card
 from densephrases.model.encoder import Encoder
+from densephrases.model.folders import resolve
 from densephrases.model.network import TorchEncoder
 from densephrases.model.questions import AdaptedEncoder, QuestionSide, with_questions
 from densephrases.model.restore import restore_questions
@@ -57,10 +57,11 @@ def train_queries(
     cpu: bool = False,
 ) -> Outcome:
     """Learns the question side of a recipe and saves it in the model folder `out`; `run` holds its checkpoints."""
-    index, source = IndexFolder.open(recipe.index), resolve(recipe.model)
+    source = resolve(recipe.model)
     asked = [question for path in recipe.train for question in read_questions(path).questions]
     dev = [] if recipe.dev is None else read_questions(recipe.dev).questions
     adaptable = read_adaptable(source)
+    index = IndexFolder.open(recipe.index, adaptable.encoder.code)
     refuse_unfit_target(source, out, recipe.task, adaptable.encoder.fingerprint)
     learned = learn_queries(
         index,

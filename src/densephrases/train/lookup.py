@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Self
@@ -17,6 +16,7 @@ import numpy as np
 
 from densephrases.evaluate.questions import OpenQuestion
 from densephrases.index.folder import IndexFolder
+from densephrases.model.code import VectorCode
 from densephrases.search.answers import Distinct, repetitions_cost
 from densephrases.search.collection import Floats, Mask, Part, Rows, exact_candidates
 from densephrases.search.filters import Filter
@@ -189,12 +189,16 @@ def spread_lookup(index: IndexFolder, settings: LookupSettings, processes: int) 
     if processes < 2:
         yield Lookup(index, settings)
         return
-    with _single_threaded_children(), ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+    opening = (index.folder, index.code, settings)
+    with (
+        _single_threaded_children(),
+        ProcessPoolExecutor(processes, get_context("spawn"), _open, opening) as pool,
+    ):
 
         def look_up(queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
             size = min(max(len(asked) // (4 * processes), _LEAST_AT_ONCE), AT_ONCE)  # none waits long for the last
             chunks = _chunks(queries, asked, size)
-            jobs = [pool.submit(_look_up, index.folder, settings, *chunk, k) for chunk in chunks]
+            jobs = [pool.submit(_look_up, *chunk, k) for chunk in chunks]
             return Found.concatenate([*(job.result() for job in jobs), Found.empty(0, k)])
 
         yield look_up
@@ -230,11 +234,12 @@ def _single_threaded_children() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _look_up(folder: Path, settings: LookupSettings, queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
-    return _opened(folder, settings)(queries, asked, k)
+_of_this_process: list[Lookup] = []
 
 
-@cache
-def _opened(folder: Path, settings: LookupSettings) -> Lookup:
-    """By each process once."""
-    return Lookup(IndexFolder.open(folder), settings)
+def _open(folder: Path, code: VectorCode | None, settings: LookupSettings) -> None:
+    _of_this_process[:] = [Lookup(IndexFolder.open(folder, code), settings)]
+
+
+def _look_up(queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
+    return _of_this_process[0](queries, asked, k)

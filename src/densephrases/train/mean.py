@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from densephrases.errors import ConfigError, ModelError
-from densephrases.model.bundled import resolve
 from densephrases.model.card import averaged_card
 from densephrases.model.config import ModelConfig
+from densephrases.model.folders import resolve
 from densephrases.model.network import PhraseModel
 from densephrases.model.restore import read_model
 

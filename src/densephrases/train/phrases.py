@@ -15,9 +15,9 @@ from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.datasets import QuestionedPassage, read_squad
 from densephrases.evaluate.leakage import HeldOut
 from densephrases.evaluate.reading import ReadingScores, encode_file, read_collection, read_passages
-from densephrases.model.bundled import bundled_names, resolve
 from densephrases.model.card import write_card
 from densephrases.model.config import ModelConfig, QuestionTrunk
+from densephrases.model.folders import bundled_names, resolve
 from densephrases.model.network import PhraseModel
 from densephrases.model.reader import Reader
 from densephrases.model.restore import read_model
