@@ -21,6 +21,7 @@ def test_a_folder_gives_what_was_saved(tmp_path: Path) -> None:
     found = VectorCode.read(tmp_path, 24)
     assert found is not None
     assert found.to_bytes() == code_for(24).to_bytes()
+    assert found.digest == code_for(24).digest != code_for(25).digest
     assert found.rows.groups[-1].stop == len(found.rows.numbers_K) == found.back_KD.shape[0]
     np.testing.assert_allclose(found.passages.leaves_KV, code_for(24).passages.leaves_KV, atol=1e-3)
 
@@ -64,4 +65,4 @@ def test_export_and_checkpoints_keep_it(tiny_base: Path, tmp_path: Path) -> None
 def test_the_bundled_model_has_one() -> None:
     encoder = load("small")
     assert encoder.code is not None
-    assert len(encoder.code.rows.sizes_F) == 64
+    assert len(encoder.code.rows.sizes_F) == 48

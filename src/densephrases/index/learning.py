@@ -15,12 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.errors import ConfigError
 from densephrases.index.coder import Floats, passage_means
 from densephrases.model.code import VALUES, Books, VectorCode
 
 _VECTOR = 384  # numbers of a vector that has so many
 _NUMBERS = 256  # of them coded, in
-_ROW_BYTES = 64
+_ROW_BYTES = 48
 _PASSAGE_BYTES = 104
 _LEAST_BITS = 0.5  # of a number
 _LEAST_SHARE = 1e-4  # of the strongest direction: no direction counts as one in which no question will ever look
@@ -36,26 +37,38 @@ Matrix = NDArray[np.float64]
 
 
 def learn_code(
-    questions_BD: Floats, vectors_ND: Floats, rows_P: NDArray[np.int64], samples: int = _SAMPLES
+    questions_BD: Floats,
+    vectors_ND: Floats,
+    rows_P: NDArray[np.int64],
+    row_bytes: int | None = None,
+    samples: int = _SAMPLES,
 ) -> VectorCode:
     """From start and end vectors of questions, and the rows of passages, of which each has so many.
 
-    What the values of bytes say is learned from `samples` made-up numbers, as these are spread.
+    Args:
+        questions_BD: Such as will be asked.
+        vectors_ND: Rows, passage after passage.
+        rows_P: How many each passage has.
+        row_bytes: Of a row; None takes an eighth of the numbers of a vector.
+        samples: Made-up numbers, spread as those of rows are, from which it is learned what the values of bytes say.
     """
     dim = vectors_ND.shape[1]
+    numbers = _share(_NUMBERS, dim)
+    if row_bytes is not None and not 0 < row_bytes <= numbers:
+        raise ConfigError(f"A row of {dim} numbers cannot have {row_bytes} bytes; expected 1 to {numbers}.")
     mean_D = vectors_ND.mean(axis=0, dtype=np.float64)
     means_PD = passage_means(vectors_ND, rows_P)[rows_P > 0] - mean_D
     beyond_ND = vectors_ND - mean_D - np.repeat(means_PD, rows_P[rows_P > 0], axis=0)
     root_DD, inverse_DD = _roots(_moment(questions_BD))
     variance_D, basis_DD = np.linalg.eigh(root_DD @ _moment(beyond_ND) @ root_DD)
-    order_K = np.argsort(-variance_D, kind="stable")[: _share(_NUMBERS, dim)]
+    order_K = np.argsort(-variance_D, kind="stable")[:numbers]
     forth_DK, back_KD = root_DD @ basis_DD[:, order_K], basis_DD[:, order_K].T @ inverse_DD
     passage_variance_K = np.square(means_PD @ forth_DK).mean(axis=0)
     return VectorCode(
         mean_D.astype(np.float32),
         _rounded(forth_DK),
         _rounded(back_KD),
-        _books(np.sqrt(np.maximum(variance_D[order_K], 0)), _share(_ROW_BYTES, dim), samples),
+        _books(np.sqrt(np.maximum(variance_D[order_K], 0)), row_bytes or _share(_ROW_BYTES, dim), samples),
         _books(np.sqrt(passage_variance_K), _share(_PASSAGE_BYTES, dim), samples),
     )
 
