@@ -6,7 +6,7 @@ import pytest
 
 from densephrases.index import lists
 from densephrases.index.compact import CompactCoder
-from densephrases.index.lists import Comparison, packed, passage_lists
+from densephrases.index.lists import Comparison, Ranking, packed, passage_lists, search_lists
 from densephrases.index.vectors import VectorStore
 from tests.index.made_up import code_for
 
@@ -35,7 +35,9 @@ def test_scores_are_those_of_means_and_upper_bits(
     queries = np.random.default_rng(1).normal(size=(4, DIM)).astype(np.float32)
     asked = comparison.compared(coder.asked(queries))
     everything = faiss.SearchParametersIVF(nprobe=len(rows_P))
-    scores, found = index.search(asked, len(store), params=everything)
+    ranking = Ranking(store, comparison)
+    of_lists = ranking.best(ranking.asked(queries), len(rows_P))
+    scores, found = search_lists(index, asked, len(store), *of_lists, everything)
     assert [sorted(rows) for rows in found.tolist()] == [list(range(len(store)))] * 4
     rough = np.zeros((len(store), len(coder.books.numbers_K)), dtype=np.float32)
     for byte, group in enumerate(coder.books.groups[: comparison.codes]):
@@ -46,6 +48,18 @@ def test_scores_are_those_of_means_and_upper_bits(
     expected = asked @ comparison.compared(means).T + coder.asked(queries) @ rough.T
     spread = expected.max() - expected.min()
     np.testing.assert_allclose(scores, np.take_along_axis(expected, found, axis=1), atol=0.02 * spread)
+
+
+def test_passages_with_more_rows_are_ranked_higher() -> None:
+    """Than their mean alone would be: the best of many rows is further above it."""
+    store = store_with([2, 60, 0, 7])
+    assert store.means is not None
+    store.means.records_P[:] = store.means.records_P[0]
+    ranking = Ranking(store, Comparison(coder_of(store)))
+    asked = ranking.asked(np.random.default_rng(1).normal(size=(3, DIM)).astype(np.float32))
+    order, scores = ranking.best(asked, 4)
+    assert order.tolist() == [[1, 3, 0, 2]] * 3
+    np.testing.assert_allclose(scores, np.repeat(scores[:, :1], 4, axis=1), atol=1e-4)
 
 
 def test_codes_are_packed_as_faiss_packs_them() -> None:

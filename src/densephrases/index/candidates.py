@@ -21,7 +21,7 @@ from densephrases.index.coder import Floats
 from densephrases.index.compact import CompactCoder
 from densephrases.index.disk import FileEntry
 from densephrases.index.inverted import read_inverted, write_inverted
-from densephrases.index.lists import Comparison, passage_lists
+from densephrases.index.lists import Comparison, Ranking, passage_lists, search_lists
 from densephrases.index.vectors import Rows, VectorStore, release_pages, side_by_side
 
 CandidateKind = Literal["exact", "passages", "ivf-pq", "ivf-sq4"]
@@ -159,10 +159,13 @@ class IvfCandidates(Candidates):
 
         def nearest(first: int) -> Rows:
             with one_thread(True):
-                return np.asarray(self.index.search(asked_BS[first : first + share], wanted, params=parameters)[1])
+                return self._compared(asked_BS[first : first + share], wanted, parameters)
 
         found = side_by_side(nearest, range(0, len(asked_BS), share))
         return np.concatenate([np.zeros((0, wanted), dtype=np.int64), *found])
+
+    def _compared(self, asked_BS: Floats, wanted: int, parameters: Any) -> Rows:
+        return np.asarray(self.index.search(asked_BS, wanted, params=parameters)[1])
 
     def _asked(self, queries_BD: Floats) -> Floats:
         """As the index is asked them."""
@@ -193,11 +196,16 @@ class PassageCandidates(IvfCandidates):
 
     def __init__(self, store: VectorStore) -> None:
         assert isinstance(store.coder, CompactCoder)
-        self.comparison = Comparison(store.coder)
-        super().__init__(store, passage_lists(store, self.comparison))
+        comparison = Comparison(store.coder)
+        self.ranking = Ranking(store, comparison)
+        super().__init__(store, passage_lists(store, comparison))
 
     def _asked(self, queries_BD: Floats) -> Floats:
-        return self.comparison.compared(self.comparison.coder.asked(queries_BD))
+        return self.ranking.asked(queries_BD)
+
+    def _compared(self, asked_BS: Floats, wanted: int, parameters: Any) -> Rows:
+        lists_BL, scores_BL = self.ranking.best(asked_BS, parameters.nprobe)
+        return search_lists(self.index, asked_BS[:, :-1], wanted, lists_BL, scores_BL, parameters)[1]
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from densephrases.index.coder import Floats
 from densephrases.index.compact import CompactCoder
-from densephrases.index.vectors import PassageMeans, VectorStore, release_pages
+from densephrases.index.vectors import VectorStore, release_pages
 
 Bytes = NDArray[np.uint8]
 
@@ -21,10 +21,11 @@ _VECTOR_NUMBERS_PER_CODE = 12
 _NUMBERS_PER_CODE = 3  # room for those of a byte, and for further ones by which passages are compared
 _BLOCK = 32  # rows that faiss compares at once
 _PACKED_ROWS = 1 << 18
+_SPREAD_ROWS = 4096
 _HALF_BLOCK = np.array([0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15])  # how faiss orders 16 rows
 
-# Shape suffixes: N rows or queries, P passages, K numbers, S numbers that are compared, C codes of four bits,
-# G rows with gaps.
+# Shape suffixes: N rows or queries, B queries, P passages, L lists of a query, K numbers, S numbers that are compared,
+# C codes of four bits, G rows with gaps.
 
 
 class Comparison:
@@ -50,13 +51,11 @@ class Comparison:
         """(N, S), with zeros where there are no numbers left."""
         return np.ascontiguousarray(np.pad(numbers_NK, ((0, 0), (0, 1)))[:, self._places.ravel()])
 
-    def empty_lists(self, means: PassageMeans) -> Any:
-        """A faiss index with the centres of all passages."""
-        centres_PS = self.compared(self.coder.means.numbers(means.records_P))
-        quantizer = faiss.IndexFlatIP(centres_PS.shape[1])
-        quantizer.add(centres_PS)
+    def empty_lists(self, passages: int) -> Any:
+        """A faiss index of so many lists, which knows none of their centres: `Ranking` does."""
+        quantizer = faiss.IndexFlatIP(self.codes * self.room)
         index = faiss.IndexIVFPQFastScan(
-            quantizer, quantizer.d, len(centres_PS), self.codes, 4, faiss.METRIC_INNER_PRODUCT, _BLOCK
+            quantizer, quantizer.d, passages, self.codes, 4, faiss.METRIC_INNER_PRODUCT, _BLOCK
         )
         index.by_residual = True
         faiss.copy_array_to_vector(self._branches.ravel(), index.pq.centroids)
@@ -65,10 +64,41 @@ class Comparison:
         return index
 
 
+class Ranking:
+    """Which lists are looked into: those whose best row is likely to score highest.
+
+    Of n rows the best lies about sqrt(2 ln n) times their spread above their mean. So two numbers stand beside those of
+    means and queries: how many spreads above it is, and the spread of scores as this query sees rows.
+    """
+
+    def __init__(self, store: VectorStore, comparison: Comparison) -> None:
+        assert store.means is not None
+        means, coder = store.means, comparison.coder
+        some = np.linspace(0, len(store) - 1, min(len(store), _SPREAD_ROWS)).astype(np.int64)
+        numbers_NK = coder.numbers(store.records_N[some])
+        self._comparison = comparison
+        self._spread = float(np.sqrt(np.square(numbers_NK).mean())) if len(some) else 0.0
+        self._above_P = np.sqrt(2 * np.log(np.maximum(np.diff(means.edges_P), 1))).astype(np.float32)
+        centres_PS = comparison.compared(coder.means.numbers(means.records_P))
+        self._centres = faiss.IndexFlatIP(centres_PS.shape[1] + 1)
+        self._centres.add(np.concatenate([centres_PS, self._above_P[:, None]], axis=1))
+
+    def asked(self, queries_BD: Floats) -> Floats:
+        """(B, S + 1)"""
+        asked_BK = self._comparison.coder.asked(queries_BD)
+        spread_B1 = self._spread * np.linalg.norm(asked_BK, axis=1, keepdims=True)
+        return np.concatenate([self._comparison.compared(asked_BK), spread_B1], axis=1)
+
+    def best(self, asked_BS: Floats, count: int) -> tuple[NDArray[np.int64], Floats]:
+        """So many lists of each query, and the scores of their means."""
+        bounds_BL, lists_BL = self._centres.search(asked_BS, count)
+        return lists_BL, bounds_BL - asked_BS[:, -1:] * self._above_P[lists_BL]
+
+
 def passage_lists(store: VectorStore, comparison: Comparison) -> Any:
     """A faiss index of all rows, whose lists are passages."""
     assert store.means is not None
-    index = comparison.empty_lists(store.means)
+    index = comparison.empty_lists(len(store.means.records_P))
     lists = faiss.downcast_InvertedLists(index.invlists)
     edges_P = np.asarray(store.means.edges_P)
     first = 0
@@ -81,6 +111,19 @@ def passage_lists(store: VectorStore, comparison: Comparison) -> Any:
     release_pages(store.records_N)
     index.ntotal = len(store)
     return index
+
+
+def search_lists(
+    index: Any, asked_BS: Floats, wanted: int, lists_BL: NDArray[np.int64], scores_BL: Floats, parameters: Any
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Scores and rows (B, wanted) by the codes in some lists; what faiss has for Python takes no parameters."""
+    scores_BK = np.empty((len(asked_BS), wanted), dtype=np.float32)
+    rows_BK = np.empty((len(asked_BS), wanted), dtype=np.int64)
+    arrays = [np.ascontiguousarray(array) for array in (asked_BS, lists_BL, scores_BL)]
+    asked, lists, scores = map(faiss.swig_ptr, arrays)
+    found = faiss.swig_ptr(scores_BK), faiss.swig_ptr(rows_BK)
+    index.search_preassigned_c(len(asked_BS), asked, wanted, lists, scores, *found, False, parameters)
+    return scores_BK, rows_BK
 
 
 def packed(codes_NC: Bytes, rows_P: NDArray[np.int64]) -> Bytes:
