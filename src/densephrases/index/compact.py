@@ -162,8 +162,14 @@ def _product(rows_NM: Floats, matrix_MV: Floats) -> Floats:
     wake one for every core.
     """
     step = max(_ONE_THREAD // matrix_MV.size, 1)
-    stacked = np.pad(rows_NM, ((0, -len(rows_NM) % step), (0, 0))).reshape(-1, step, len(matrix_MV))
-    return np.asarray((stacked @ matrix_MV).reshape(-1, matrix_MV.shape[1])[: len(rows_NM)])
+    if len(rows_NM) <= step:
+        return np.asarray(rows_NM @ matrix_MV)
+    products_NV = np.empty((len(rows_NM), matrix_MV.shape[1]), dtype=np.float32)
+    whole = len(rows_NM) - len(rows_NM) % step
+    stacked = rows_NM[:whole].reshape(-1, step, len(matrix_MV))
+    np.matmul(stacked, matrix_MV, out=products_NV[:whole].reshape(*stacked.shape[:2], -1))
+    np.matmul(rows_NM[whole:], matrix_MV, out=products_NV[whole:])
+    return products_NV
 
 
 def _summing(added_FV: Floats, mean: np.float32) -> Scorer:

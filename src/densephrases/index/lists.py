@@ -49,7 +49,9 @@ class Comparison:
 
     def compared(self, numbers_NK: Floats) -> Floats:
         """(N, S), with zeros where there are no numbers left."""
-        return np.ascontiguousarray(np.pad(numbers_NK, ((0, 0), (0, 1)))[:, self._places.ravel()])
+        compared_NS = numbers_NK.take(np.maximum(self._places.ravel(), 0), axis=1)
+        compared_NS[:, self._places.ravel() < 0] = 0
+        return np.asarray(compared_NS)
 
     def empty_lists(self, passages: int) -> Any:
         """A faiss index of so many lists, which knows none of their centres: `Ranking` does."""
