@@ -3,8 +3,9 @@
 python benchmarks/storage.py FILE [--model MODEL] [--keep 1 --keep 0.45 ...] [--code int8 --code PQ48 ...]
     [--every 6] [--work FOLDER] [--json FILE] [--plot FILE]
 
-Search is exhaustive, over what codes decode to. A code is one of the index's own (fp16, int8, int4, compact) or a
-factory string of faiss, such as SQ4, PQ48, RaBitQ or PCA128,SQ4; `float32` is the model's own vectors. Bytes are those
+Search is exhaustive, over what codes decode to. A code is one of the index's own (fp16, int8, int4, compact), the
+folder of a model with another code for compact rows (`eval code --bytes N --write`), or a factory string of faiss, such
+as SQ4, PQ48, RaBitQ or PCA128,SQ4; `float32` is the model's own vectors. Bytes are those
 of codes alone; `densephrases info INDEX --storage` tells the rest. With --work vectors are encoded once.
 """
 
@@ -26,7 +27,7 @@ from densephrases.evaluate.reading import EncodedFile, ReadingScores, encode_fil
 from densephrases.index.coder import Floats
 from densephrases.index.vectors import QUANTIZERS, VectorStore
 from densephrases.model.bundled import load
-from densephrases.model.code import VectorCode
+from densephrases.model.code import CODE_FILE, VectorCode
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
 
@@ -126,7 +127,7 @@ def measured(encoded: EncodedFile, encoder: Encoder, threshold: float | None, na
     error = float(np.square(decoded_RD - rows_RD).sum() / np.square(rows_RD - rows_RD.mean(axis=0)).sum())
     scores = ReadingScores.of(read_collection(with_rows(encoded, kept, decoded_RD), encoder.config, threshold))
     share = len(rows_RD) / sum(map(len, kept))
-    return Point(name, share, size, size * share, scores.exact_match, scores.f1, error)
+    return Point(Path(name).name, share, size, size * share, scores.exact_match, scores.f1, error)
 
 
 def coded(name: str, rows_RD: Floats, rows_P: NDArray[np.int64], code: VectorCode | None) -> tuple[Floats, float]:
@@ -134,6 +135,8 @@ def coded(name: str, rows_RD: Floats, rows_P: NDArray[np.int64], code: VectorCod
     dim = rows_RD.shape[1]
     if name == PLAIN:
         return rows_RD, 4 * dim
+    if (Path(name) / CODE_FILE).is_file():
+        name, code = "compact", VectorCode.read(Path(name), dim)
     if name in QUANTIZERS:
         own: Any = name
         store = VectorStore.of(rows_RD, rows_P, own, code)
@@ -165,7 +168,12 @@ def table(points: Sequence[Point]) -> Table:
     return result
 
 
+def places(points: Sequence[Point]) -> tuple[list[float], list[float]]:
+    return [p.bytes_per_token for p in points], [p.exact_match for p in points]
+
+
 def draw(points: Sequence[Point], path: Path) -> None:
+    """Lines join what has more right answers than anything smaller."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -174,8 +182,9 @@ def draw(points: Sequence[Point], path: Path) -> None:
     figure, axes = plt.subplots(figsize=(7, 4), constrained_layout=True)
     for number, share in enumerate(sorted({p.kept for p in points}, reverse=True)):
         some = sorted((p for p in points if p.kept == share), key=lambda p: p.bytes_per_token)
-        sizes, scores = [p.bytes_per_token for p in some], [p.exact_match for p in some]
-        axes.plot(sizes, scores, marker="o", color=f"C{number}", label=f"{100 * share:.0f}% kept")
+        best = [p for n, p in enumerate(some) if all(p.exact_match > other.exact_match for other in some[:n])]
+        axes.plot(*places(best), color=f"C{number}", label=f"{100 * share:.0f}% kept")
+        axes.scatter(*places(some), color=f"C{number}")
         for p in some:
             axes.annotate(
                 p.code, (p.bytes_per_token, p.exact_match), fontsize=7, xytext=(3, -9), textcoords="offset points"
