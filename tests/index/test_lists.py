@@ -3,10 +3,12 @@
 import faiss
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from densephrases.index import lists
-from densephrases.index.compact import CompactCoder
-from densephrases.index.lists import Comparison, Ranking, packed, passage_lists, search_lists
+from densephrases.index.coder import Floats
+from densephrases.index.compact import BookCoder, CompactCoder
+from densephrases.index.lists import Ranking, UpperBits, packed, passage_lists
 from densephrases.index.vectors import VectorStore
 from tests.index.made_up import code_for
 
@@ -23,31 +25,45 @@ def coder_of(store: VectorStore) -> CompactCoder:
     return store.coder
 
 
+def by_upper_bits(coder: BookCoder, codes_NF: NDArray[np.uint8], count: int) -> Floats:
+    """What the upper four bits of the first bytes say of all numbers (N, K)."""
+    rough = np.zeros((len(codes_NF), len(coder.books.numbers_K)), dtype=np.float32)
+    for byte, group in enumerate(coder.books.groups[:count]):
+        rough[:, coder.books.numbers_K[group]] = coder.branches[group].T[codes_NF[:, byte] >> 4]
+    return rough
+
+
 @pytest.mark.parametrize("packed_rows", [1, 50, 1 << 18])
 @pytest.mark.parametrize("rows_P", [[70], [0, 33, 1, 0, 64, 32, 0], [1] * 40])
-def test_scores_are_those_of_means_and_upper_bits(
+def test_scores_are_those_of_lists_and_upper_bits(
     rows_P: list[int], packed_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lists, "_PACKED_ROWS", packed_rows)
     store = store_with(rows_P)
-    coder, comparison = coder_of(store), Comparison(coder_of(store))
-    index = passage_lists(store, comparison)
-    queries = np.random.default_rng(1).normal(size=(4, DIM)).astype(np.float32)
-    asked = comparison.compared(coder.asked(queries))
-    everything = faiss.SearchParametersIVF(nprobe=len(rows_P))
-    ranking = Ranking(store, comparison)
-    of_lists = ranking.best(ranking.asked(queries), len(rows_P))
-    scores, found = search_lists(index, asked, len(store), *of_lists, everything)
+    coder, passages = coder_of(store), len(rows_P)
+    random = np.random.default_rng(1)
+    asked = coder.asked(random.normal(size=(4, DIM)).astype(np.float32))
+    of_lists = random.normal(size=(4, passages)).astype(np.float32)
+    everything = np.tile(np.arange(passages), (4, 1)), of_lists, faiss.SearchParametersIVF(nprobe=passages)
+    scores, found = passage_lists(store).search(asked, len(store), *everything)
     assert [sorted(rows) for rows in found.tolist()] == [list(range(len(store)))] * 4
-    rough = np.zeros((len(store), len(coder.books.numbers_K)), dtype=np.float32)
-    for byte, group in enumerate(coder.books.groups[: comparison.codes]):
-        upper = store.records_N["codes"][:, byte] >> 4
-        rough[:, coder.books.numbers_K[group]] = coder.branches[group].T[upper]
-    assert store.means is not None
-    means = np.repeat(coder.means.numbers(store.means.records_P), rows_P, axis=0)
-    expected = asked @ comparison.compared(means).T + coder.asked(queries) @ rough.T
+    expected = asked @ by_upper_bits(coder, store.records_N["codes"], DIM // 12).T
     spread = expected.max() - expected.min()
+    expected += np.repeat(of_lists, rows_P, axis=1)
     np.testing.assert_allclose(scores, np.take_along_axis(expected, found, axis=1), atol=0.02 * spread)
+
+
+def test_means_score_what_their_upper_bits_say() -> None:
+    store = store_with([3, 0, 9, 1, 40] * 20)
+    coder = coder_of(store)
+    assert store.means is not None
+    asked = coder.asked(np.random.default_rng(1).normal(size=(3, DIM)).astype(np.float32))
+    order, scores = Ranking(store).best(asked, 100)
+    assert [sorted(passages) for passages in order.tolist()] == [list(range(100))] * 3
+    codes = store.means.records_P["codes"]
+    expected = asked @ by_upper_bits(coder.means, codes, codes.shape[1]).T
+    spread = expected.max() - expected.min()
+    np.testing.assert_allclose(scores, np.take_along_axis(expected, order, axis=1), atol=0.02 * spread)
 
 
 def test_passages_with_more_rows_are_ranked_higher() -> None:
@@ -55,11 +71,23 @@ def test_passages_with_more_rows_are_ranked_higher() -> None:
     store = store_with([2, 60, 0, 7])
     assert store.means is not None
     store.means.records_P[:] = store.means.records_P[0]
-    ranking = Ranking(store, Comparison(coder_of(store)))
-    asked = ranking.asked(np.random.default_rng(1).normal(size=(3, DIM)).astype(np.float32))
-    order, scores = ranking.best(asked, 4)
+    asked = coder_of(store).asked(np.random.default_rng(1).normal(size=(3, DIM)).astype(np.float32))
+    order, scores = Ranking(store).best(asked, 4)
     assert order.tolist() == [[1, 3, 0, 2]] * 3
-    np.testing.assert_allclose(scores, np.repeat(scores[:, :1], 4, axis=1), atol=1e-4)
+    spread = 2 * np.linalg.norm(asked, axis=1).max()
+    np.testing.assert_allclose(scores, np.repeat(scores[:, :1], 4, axis=1), atol=0.02 * spread)
+
+
+def test_lists_that_are_not_looked_into_are_not_found() -> None:
+    store = store_with([5] * 8)
+    asked = coder_of(store).asked(np.random.default_rng(1).normal(size=(2, DIM)).astype(np.float32))
+    looked_into = np.array([[6, 1], [0, 7]])
+    parameters = faiss.SearchParametersIVF(nprobe=2)
+    _, found = passage_lists(store).search(asked, 12, looked_into, np.zeros((2, 2), np.float32), parameters)
+    assert [sorted(rows) for rows in found.tolist()] == [
+        [-1, -1, *range(5, 10), *range(30, 35)],
+        [-1, -1, *range(5), *range(35, 40)],
+    ]
 
 
 def test_codes_are_packed_as_faiss_packs_them() -> None:
@@ -78,9 +106,10 @@ def test_codes_are_packed_as_faiss_packs_them() -> None:
         np.testing.assert_array_equal(packed(values, np.array([75])), faiss.rev_swig_ptr(held.get_codes(0), size))
 
 
-def test_every_number_that_fits_is_compared_once() -> None:
-    comparison = Comparison(CompactCoder(code_for(384)))
-    numbers = np.arange(1, len(comparison.coder.books.numbers_K) + 1, dtype=np.float32)[None]
-    compared = comparison.compared(numbers)[0]
-    assert len(compared) == comparison.codes * comparison.room
-    assert len(set(compared.tolist())) == len(compared) < numbers.size
+def test_every_number_of_the_bytes_is_compared_once() -> None:
+    coder = CompactCoder(code_for(384))
+    numbers = np.arange(1, len(coder.books.numbers_K) + 1, dtype=np.float32)[None]
+    for count in (1, 7, len(coder.books.sizes_F)):
+        compared = UpperBits.of(coder, count).compared(numbers)[0]
+        expected = coder.books.numbers_K[: coder.books.groups[:count][-1].stop] + 1
+        assert sorted(compared[compared > 0].tolist()) == sorted(expected.tolist())

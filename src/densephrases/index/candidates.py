@@ -21,7 +21,7 @@ from densephrases.index.coder import Floats
 from densephrases.index.compact import CompactCoder
 from densephrases.index.disk import FileEntry
 from densephrases.index.inverted import read_inverted, write_inverted
-from densephrases.index.lists import Comparison, Ranking, passage_lists, search_lists
+from densephrases.index.lists import Ranking, passage_lists
 from densephrases.index.vectors import Rows, VectorStore, release_pages, side_by_side
 
 CandidateKind = Literal["exact", "passages", "ivf-pq", "ivf-sq4"]
@@ -38,10 +38,10 @@ _ADDED_ROWS = 65_536
 _SEED = 20
 _NUMBERS_PER_CODE = 3
 _LEAST_RESCORED = 400
-_FEW_CODES = 250_000  # are compared in some 5 ms
+_FEW_CODES = 100_000  # are compared in some 2 ms
 _FEW_ROWS = 250_000  # are clustered and coded in some 20 s
 
-# Shape suffixes: B queries, K candidates of a query, N rows, D vector size, S numbers that are compared.
+# Shape suffixes: B queries, K candidates of a query or numbers of a code, N rows, D vector size, L lists of a query.
 
 
 def choose_kind(store: VectorStore, wanted: CandidateKind | None = None) -> CandidateKind:
@@ -149,27 +149,24 @@ class IvfCandidates(Candidates):
             return best_of_rows(self.store, queries_BD, spare * k, np.flatnonzero(allowed))
         parameters = self._parameters(effort, count, allowed)
         wanted = min(count, max(_LEAST_RESCORED, int(k * rescored_share(effort))))
-        return self._rescored(queries_BD, self._nearest(self._asked(queries_BD), wanted, parameters), spare * k)
+        return self._rescored(queries_BD, self._nearest(queries_BD, wanted, parameters), spare * k)
 
-    def _nearest(self, asked_BS: Floats, wanted: int, parameters: Any) -> Rows:
+    def _nearest(self, queries_BD: Floats, wanted: int, parameters: Any) -> Rows:
         """By threads of our own: faiss 1.15 with sixteen of its own compares with a sixteenth of 20,000 lists."""
-        compared = len(asked_BS) * parameters.nprobe * len(self.store) // self.index.nlist
+        compared = len(queries_BD) * parameters.nprobe * len(self.store) // self.index.nlist
         threads = 1 if compared < _FEW_CODES else faiss.omp_get_max_threads()
-        share = -(-len(asked_BS) // threads) or 1
+        share = -(-len(queries_BD) // threads) or 1
 
         def nearest(first: int) -> Rows:
             with one_thread(True):
-                return self._compared(asked_BS[first : first + share], wanted, parameters)
+                return self._compared(queries_BD[first : first + share], wanted, parameters)
 
-        found = side_by_side(nearest, range(0, len(asked_BS), share))
+        found = side_by_side(nearest, range(0, len(queries_BD), share))
         return np.concatenate([np.zeros((0, wanted), dtype=np.int64), *found])
 
-    def _compared(self, asked_BS: Floats, wanted: int, parameters: Any) -> Rows:
-        return np.asarray(self.index.search(asked_BS, wanted, params=parameters)[1])
-
-    def _asked(self, queries_BD: Floats) -> Floats:
-        """As the index is asked them."""
-        return np.ascontiguousarray(queries_BD, dtype=np.float32)
+    def _compared(self, queries_BD: Floats, wanted: int, parameters: Any) -> Rows:
+        asked_BD = np.ascontiguousarray(queries_BD, dtype=np.float32)
+        return np.asarray(self.index.search(asked_BD, wanted, params=parameters)[1])
 
     def _parameters(self, effort: float, count: int, allowed: NDArray[np.bool_] | None) -> Any:
         """With a filter as many more clusters are visited as it leaves fewer rows of each."""
@@ -196,16 +193,15 @@ class PassageCandidates(IvfCandidates):
 
     def __init__(self, store: VectorStore) -> None:
         assert isinstance(store.coder, CompactCoder)
-        comparison = Comparison(store.coder)
-        self.ranking = Ranking(store, comparison)
-        super().__init__(store, passage_lists(store, comparison))
+        self._coder = store.coder
+        self._ranking = Ranking(store)
+        self._lists = passage_lists(store)
+        super().__init__(store, self._lists.index)
 
-    def _asked(self, queries_BD: Floats) -> Floats:
-        return self.ranking.asked(queries_BD)
-
-    def _compared(self, asked_BS: Floats, wanted: int, parameters: Any) -> Rows:
-        lists_BL, scores_BL = self.ranking.best(asked_BS, parameters.nprobe)
-        return search_lists(self.index, asked_BS[:, :-1], wanted, lists_BL, scores_BL, parameters)[1]
+    def _compared(self, queries_BD: Floats, wanted: int, parameters: Any) -> Rows:
+        asked_BK = self._coder.asked(queries_BD)
+        lists_BL, scores_BL = self._ranking.best(asked_BK, parameters.nprobe)
+        return self._lists.search(asked_BK, wanted, lists_BL, scores_BL, parameters)[1]
 
 
 @contextmanager
