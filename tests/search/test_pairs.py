@@ -43,7 +43,8 @@ def queries(draw: st.DrawFn) -> Queries:
     return Queries(np.array(start, dtype=np.float32), np.array(end, dtype=np.float32), words)
 
 
-def question_words(costs: list[dict[int, float]]) -> QuestionWords:
+def question_words(given: list[dict[int, float]]) -> QuestionWords:
+    costs = [dict(sorted(each.items())) for each in given]
     return QuestionWords(
         np.cumsum([0, *map(len, costs)]),
         np.array([term for each in costs for term in each], dtype=np.uint16),

@@ -67,11 +67,18 @@ def test_the_separator_is_no_word() -> None:
     assert len(QuestionWords.of(["Ada[SEP]born"], values, 1.0).term_W) == 3
 
 
-@given(QUESTIONS, st.lists(st.sampled_from([*WORDS, "title", "other"]), max_size=4).map(" ".join))
-def test_repeated_words_cost_a_share(questions: list[str], phrase: str) -> None:
+@given(st.data(), QUESTIONS)
+def test_repeated_words_cost_a_share(data: st.DataObject, questions: list[str]) -> None:
     values = WordValues(np.arange(TERMS, dtype=np.float32) % 7 + 1)
     words = QuestionWords.of(questions, values, 2.0)
-    asked = [terms(question.replace("[SEP]", " ")) for question in questions]
-    expected = [2 * REPEATED * sum(values.value_V[term] for term in each & terms(phrase)) for each in asked]
-    found = words.repetition_costs(np.arange(len(questions)), [phrase] * len(questions))
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    phrase = st.lists(st.sampled_from([*WORDS, "title", "other"]), max_size=4).map(" ".join)
+    pairs = data.draw(st.lists(st.tuples(st.integers(0, max(len(questions) - 1, 0)), phrase), max_size=5))
+    pairs = pairs if questions else []
+    expected = [
+        2
+        * REPEATED
+        * sum(values.value_V[term] for term in terms(questions[number].replace("[SEP]", " ")) & terms(text))
+        for number, text in pairs
+    ]
+    question_N = np.array([number for number, _ in pairs], dtype=np.int64)
+    np.testing.assert_allclose(words.repetition_costs(question_N, [text for _, text in pairs]), expected, rtol=1e-5)

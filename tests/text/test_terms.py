@@ -1,10 +1,11 @@
 """Words as numbers: what counts as one word, and what as none."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.text.terms import TERMS, terms
+from densephrases.text.terms import TERMS, terms, terms_of_each
 
 
 @pytest.mark.parametrize(
@@ -46,3 +47,12 @@ def test_any_text_has_numbers_within_bounds(text: str) -> None:
 @given(st.lists(st.text("abcdé 中."), max_size=3), st.lists(st.text("abcdé 中."), max_size=3))
 def test_texts_together_have_the_terms_of_both(ones: list[str], others: list[str]) -> None:
     assert terms("\n".join(ones + others)) == terms("\n".join(ones)) | terms("\n".join(others))
+
+
+@given(st.lists(st.text("ab\u03a3é 中.\0\n") | st.text(), max_size=5))
+def test_terms_of_many_texts_are_those_of_each(texts: list[str]) -> None:
+    owners, found = terms_of_each(texts)
+    for number, text in enumerate(texts):
+        assert set(found[owners == number].tolist()) == terms(text)
+    assert np.all(np.diff(owners) >= 0)
+    assert set(owners.tolist()) <= set(range(len(texts)))

@@ -8,7 +8,7 @@ there adding, ranks the same, but a score then means the same in small and large
 questions, and less where a question has words that nothing has: confidences can be believed more.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Self
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from densephrases.model.tokens import parted_question
 from densephrases.search.collection import Floats, Rows, Segment, Terms, passages_of
 from densephrases.search.ranges import ranges
-from densephrases.text.terms import TERMS, terms
+from densephrases.text.terms import TERMS, terms, terms_of_each
 
 # The share of a word's cost that a phrase pays for repeating it. Chosen on squad-dev and on the dev files of five
 # open-domain sets, of which TriviaQA gains most; WebQuestions, whose answers often repeat a name, would have none.
@@ -50,7 +50,7 @@ class QuestionWords:
     """The different terms of questions, and what each costs a passage that lacks it."""
 
     edges_B: Rows  # the first word of each question, one more than questions
-    term_W: NDArray[np.uint16]
+    term_W: NDArray[np.uint16]  # ascending in each question
     cost_W: Floats
 
     @classmethod
@@ -74,13 +74,14 @@ class QuestionWords:
 
     def repetition_costs(self, question_N: Rows, phrases: Iterable[str]) -> Floats:
         """Of each phrase, for the words that it repeats of the question beside it."""
-        costs = {question: self._costs_of_terms(question) for question in np.unique(question_N).tolist()}
-        pairs = zip(question_N.tolist(), phrases, strict=True)
-        return np.array([_shared(costs[question], phrase) for question, phrase in pairs], dtype=np.float32)
-
-    def _costs_of_terms(self, question: int) -> dict[int, float]:
-        own = slice(*self.edges_B[question : question + 2].tolist())
-        return dict(zip(self.term_W[own].tolist(), (REPEATED * self.cost_W[own]).tolist(), strict=True))
+        phrase, term = terms_of_each(phrases)
+        wanted = question_N[phrase] * TERMS + term
+        question_W = np.repeat(np.arange(len(self.edges_B) - 1), np.diff(self.edges_B))
+        known = np.append(question_W * TERMS + self.term_W, -1)  # the last one is nobody's
+        word = np.searchsorted(known[:-1], wanted)
+        shared = known[word] == wanted
+        phrase, word = np.divmod(np.unique(phrase[shared] * len(known) + word[shared]), len(known))
+        return np.bincount(phrase, REPEATED * self.cost_W[word], len(question_N)).astype(np.float32)
 
     def costs_of_rows(self, segment: Segment, question_N: Rows, row_N: Rows) -> Floats:
         """Of the passage of each row, for the question beside it; a passage is looked up once for a question."""
@@ -96,8 +97,3 @@ class QuestionWords:
             passage_N = passages[first : first + _PASSAGES_AT_ONCE]
             costs.append(self.costs(segment, np.full_like(passage_N, question), passage_N))
         return np.concatenate(costs)
-
-
-def _shared(costs: Mapping[int, float], phrase: str) -> float:
-    shared = costs.keys() & terms(phrase)
-    return sum(costs[term] for term in shared) if shared else 0.0
