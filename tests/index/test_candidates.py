@@ -22,6 +22,7 @@ from densephrases.index.candidates import (
     PassageCandidates,
     build_ivf,
     choose_kind,
+    least_rescored,
     open_candidates,
     probed_clusters,
     write_candidates,
@@ -132,6 +133,7 @@ def test_effort_one_is_exact_and_more_effort_finds_more(approximate: Candidates)
 def test_at_least_400_rows_are_scored_again(approximate: Candidates) -> None:
     _, found = approximate.search(clustered(5, 64, seed=1), 10, spare=100)
     assert (np.count_nonzero(found >= 0, axis=1) == 400).all()
+    assert [least_rescored(rows) for rows in (1, 100_000, 10_000_000)] == [400, 400, 861]
 
 
 def test_however_many_threads_there_are_all_lists_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,6 +38,7 @@ _ADDED_ROWS = 65_536
 _SEED = 20
 _NUMBERS_PER_CODE = 3
 _LEAST_RESCORED = 400
+_LEAST_RESCORED_OF = 100_000  # rows; of more of them more are nearly as good as the best
 _FEW_CODES = 100_000  # are compared in some 2 ms
 _FEW_ROWS = 250_000  # are clustered and coded in some 20 s
 
@@ -148,7 +149,7 @@ class IvfCandidates(Candidates):
         if allowed is not None and count <= EXACT_ROWS:
             return best_of_rows(self.store, queries_BD, spare * k, np.flatnonzero(allowed))
         parameters = self._parameters(effort, count, allowed)
-        wanted = min(count, max(_LEAST_RESCORED, int(k * rescored_share(effort))))
+        wanted = min(count, max(least_rescored(len(self.store)), int(k * rescored_share(effort))))
         return self._rescored(queries_BD, self._nearest(queries_BD, wanted, parameters), spare * k)
 
     def _nearest(self, queries_BD: Floats, wanted: int, parameters: Any) -> Rows:
@@ -224,6 +225,11 @@ def probed_clusters(clusters: int, effort: float) -> int:
 def rescored_share(effort: float) -> float:
     """How many candidates are scored again for each one that is asked for: 1 at effort 0, 8 at 0.5."""
     return float(64**effort)
+
+
+def least_rescored(rows: int) -> int:
+    """However few are asked for: 400, in ten million rows 861."""
+    return int(_LEAST_RESCORED * max(rows / _LEAST_RESCORED_OF, 1) ** (1 / 6))
 
 
 def _refuse_effort(effort: float) -> None:
