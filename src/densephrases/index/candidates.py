@@ -190,7 +190,7 @@ class IvfCandidates(Candidates):
 class PassageCandidates(IvfCandidates):
     """Clusters are passages. Their means tell less of their rows than centres do of a cluster's."""
 
-    probes = 3
+    probes = 4
 
     def __init__(self, store: VectorStore) -> None:
         assert isinstance(store.coder, CompactCoder)

@@ -175,10 +175,11 @@ def _product(rows_NM: Floats, matrix_MV: Floats) -> Floats:
 def _summing(added_FV: Floats, mean: np.float32) -> Scorer:
     """Scores rows by what each value of each byte adds to the score of the mean."""
     first_F = _first_places(len(added_FV))
+    ones_F = np.ones(len(added_FV), dtype=np.float32)  # multiplied with these, rows are added up faster than by sum()
 
     def scores(records_N: Records) -> Floats:
         codes_NF = records_N.view(np.uint8).reshape(len(records_N), len(first_F))
-        return np.asarray(added_FV.take(codes_NF + first_F).sum(axis=1) + mean)
+        return np.asarray(added_FV.take(codes_NF + first_F) @ ones_F + mean)
 
     return scores
 
