@@ -439,7 +439,7 @@ def test_folders_that_are_no_index(tmp_path: Path, encoder: HashEncoder) -> None
     with pytest.raises(PhraseIndexError, match=r"is no index: it has no manifest\.json"):
         IndexFolder.open(tmp_path)
     (tmp_path / "photo.jpg").touch()
-    with pytest.raises(PhraseIndexError, match=r"holds other files such as 'photo.jpg'"):
+    with pytest.raises(PhraseIndexError, match=r"is not empty: it holds 'photo.jpg'"):
         fresh(encoder, at=tmp_path)
     with pytest.raises(PhraseIndexError, match="is a file"):
         fresh(encoder, at=tmp_path / "photo.jpg")

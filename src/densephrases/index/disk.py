@@ -35,11 +35,23 @@ class FileEntry:
         return cls(path.stat().st_size, digest.hexdigest())
 
 
+def opened_here(path: str, flags: int) -> int:
+    """Opens a file, never one that a link in its place points to."""
+    try:
+        return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise PhraseIndexError(
+            f"'{path}' is a symbolic link, and an index follows none; remove it and run the same command again."
+        ) from error
+
+
 class HashedFile:
     """A new file and the hash of what was written to it so far."""
 
     def __init__(self, path: Path) -> None:
-        self._file = BufferedWriter(FileIO(path, "wb"), _BUFFER)
+        self._file = BufferedWriter(FileIO(path, "wb", opener=opened_here), _BUFFER)
         self._digest = sha256()
         self.size = 0
 

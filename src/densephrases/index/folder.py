@@ -11,9 +11,10 @@ from densephrases.errors import DataError, PhraseIndexError
 from densephrases.index.build import Progress, ProgressCallback
 from densephrases.index.disk import full_disk_explained
 from densephrases.index.ledger import Ledger
-from densephrases.index.lock import LOCK_FILE, only_writer
+from densephrases.index.lock import only_writer
 from densephrases.index.manifest import DELETED_FOLDER, MANIFEST_FILE, SEGMENTS_FOLDER, Manifest, SegmentEntry
 from densephrases.index.merge import Mask, Run, add_candidates, copy_runs, is_whole, largest_segment, plan_merge
+from densephrases.index.own_files import refuse_foreign, refuse_links
 from densephrases.index.parts import PartBuilder
 from densephrases.index.segment import Segment
 from densephrases.index.settings import IndexSettings
@@ -22,8 +23,6 @@ from densephrases.index.storage import Storage
 from densephrases.model.code import VectorCode
 from densephrases.model.encoder import Encoder
 from densephrases.text.documents import Document
-
-_OURS = (LOCK_FILE, "manifest.new", SEGMENTS_FOLDER, DELETED_FOLDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +57,13 @@ class IndexFolder:
         """A new index, or an unfinished one of the same settings to be resumed."""
         if (folder / MANIFEST_FILE).is_file():
             return cls._resume(folder, settings, code)
-        _refuse_foreign(folder)
+        refuse_foreign(folder)
         with full_disk_explained(folder):
-            for place in (SEGMENTS_FOLDER, DELETED_FOLDER):
-                (folder / place).mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
             with only_writer(folder):
                 Manifest(settings, version("densephrases"), building=True).save(folder)
+                for place in (SEGMENTS_FOLDER, DELETED_FOLDER):
+                    (folder / place).mkdir(exist_ok=True)
         return cls.open(folder, code)
 
     @classmethod
@@ -84,7 +84,7 @@ class IndexFolder:
     @classmethod
     def open(cls, folder: Path, code: VectorCode | None = None) -> Self:
         index = cls(folder, code)
-        index.snapshot.refuse_wrong_sizes()
+        index._refuse_damage()
         return index
 
     def refresh(self) -> None:
@@ -94,8 +94,12 @@ class IndexFolder:
     def reopened(self) -> Self:
         """The folder as it is now, beside this one, which stays as it is; segments that are still there are shared."""
         index = type(self)(self.folder, self.code, self.snapshot)
-        index.snapshot.refuse_wrong_sizes()
+        index._refuse_damage()
         return index
+
+    def _refuse_damage(self) -> None:
+        refuse_links(self.folder, self.manifest)
+        self.snapshot.refuse_wrong_sizes()
 
     @property
     def snapshot(self) -> Snapshot:
@@ -207,6 +211,7 @@ class IndexFolder:
     def _writing(self) -> Iterator[None]:
         with full_disk_explained(self.folder), only_writer(self.folder):
             self.refresh()
+            refuse_links(self.folder, self.manifest)
             self._ledger.remove_unnamed()
             yield
             self._ledger.remove_unnamed()
@@ -237,13 +242,3 @@ class IndexFolder:
         elif not segment.entry.part:
             return segment.entry
         return add_candidates(segment, self.settings.candidates)
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Writing into a folder of other things would mix them up for good."""
-    if folder.exists() and not folder.is_dir():
-        raise PhraseIndexError(f"'{folder}' is a file; give a new or empty folder for the index.")
-    if folder.is_dir() and (others := [path.name for path in folder.iterdir() if path.name not in _OURS]):
-        raise PhraseIndexError(
-            f"'{folder}' is no index and holds other files such as '{min(others)}'; give a new or empty folder."
-        )

@@ -1,6 +1,6 @@
 """What is true of an index on disk, and how it changes: new files first, then a manifest that names them."""
 
-import shutil
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +10,7 @@ import numpy as np
 from densephrases.index.disk import HashedFile
 from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifest, SegmentEntry
 from densephrases.index.merge import Mask
+from densephrases.index.own_files import remove_unnamed
 from densephrases.index.snapshot import Place, Snapshot, marks_of
 from densephrases.model.code import VectorCode
 
@@ -32,9 +33,16 @@ class Ledger:
 
     def new_segment_folder(self) -> Path:
         """A place for a segment. Until a manifest names it, it is left-over."""
-        name, manifest = self.manifest.numbered()
-        self._see(manifest)
-        return self.folder / SEGMENTS_FOLDER / name
+        return self._new_path(SEGMENTS_FOLDER)
+
+    def _new_path(self, place: str, suffix: str = "") -> Path:
+        """A name that neither we nor anyone else has used there."""
+        while True:
+            name, manifest = self.manifest.numbered()
+            self._see(manifest)
+            path = self.folder / place / f"{name}{suffix}"
+            if not os.path.lexists(path):
+                return path
 
     def commit(self, added: tuple[SegmentEntry, ...], deleted: list[Place], *, building: bool) -> None:
         """New segments and deletion marks become true together."""
@@ -59,28 +67,17 @@ class Ledger:
         return entries
 
     def _write_marks(self, entry: SegmentEntry, mask: Mask) -> SegmentEntry:
-        name, manifest = self.manifest.numbered()
-        self._see(manifest)
-        file = HashedFile(self.folder / DELETED_FOLDER / f"{name}.bin")
+        path = self._new_path(DELETED_FOLDER, ".bin")
+        path.parent.mkdir(exist_ok=True)
+        file = HashedFile(path)
         try:
             file.write(marks_of(mask))
             written = file.finish()
         except OSError:
             file.abandon()
             raise
-        return replace(entry, deleted=int(mask.sum()), deleted_file=f"{name}.bin", deleted_entry=written)
+        return replace(entry, deleted=int(mask.sum()), deleted_file=path.name, deleted_entry=written)
 
     def remove_unnamed(self) -> None:
         """What a killed run, or a merge, has left behind."""
-        segments = {entry.name: entry for entry in self.manifest.segments}
-        for folder in (self.folder / SEGMENTS_FOLDER).iterdir():
-            if folder.name not in segments:
-                shutil.rmtree(folder)
-                continue
-            for file in folder.iterdir():
-                if file.name not in segments[folder.name].files:
-                    file.unlink()
-        kept = {entry.deleted_file for entry in segments.values()}
-        for file in (self.folder / DELETED_FOLDER).iterdir():
-            if file.name not in kept:
-                file.unlink()
+        remove_unnamed(self.folder, self.manifest)

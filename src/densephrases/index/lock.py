@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from densephrases.errors import IndexBusyError
+from densephrases.index.disk import opened_here
 
 if sys.platform == "win32":
     import msvcrt
@@ -22,7 +23,7 @@ _LOCKED_BYTE = 1 << 20  # far behind the name: Windows forbids reading locked by
 def only_writer(folder: Path) -> Iterator[None]:
     """Refuse, naming the process, if another one writes to the folder; else keep others out."""
     path = folder / LOCK_FILE
-    with path.open("a+b") as file:
+    with open(path, "a+b", opener=opened_here) as file:
         if not _try_lock(file):
             file.seek(0)
             holder = file.read(200).decode(errors="replace").strip() or "unknown"

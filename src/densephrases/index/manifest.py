@@ -1,20 +1,24 @@
 """The one file that says what belongs to an index; what it does not name does not exist."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from densephrases.errors import ConfigError, PhraseIndexError
+from densephrases.errors import PhraseIndexError
 from densephrases.index.candidates import CandidateKind
 from densephrases.index.disk import FileEntry, replace_json
 from densephrases.index.settings import IndexSettings
 
 SCHEMA_VERSION = 7
 MANIFEST_FILE = "manifest.json"
+NEW_MANIFEST_FILE = "manifest.new"
 SEGMENTS_FOLDER = "segments"
 DELETED_FOLDER = "deleted"
+
+_PLAIN_NAME = re.compile(r"\w[\w.]*", re.ASCII)  # leads nowhere else
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,9 @@ class SegmentEntry:
     def from_values(cls, values: dict[str, Any]) -> Self:
         files = {name: FileEntry(**entry) for name, entry in values["files"].items()}
         deleted = None if values["deleted_entry"] is None else FileEntry(**values["deleted_entry"])
+        for name in (values["name"], *files, *([values["deleted_file"]] if deleted else [])):
+            if not _PLAIN_NAME.fullmatch(name):
+                raise ValueError(f"{name!r} is no name of a segment or a file")
         return cls(**{**values, "files": files, "deleted_entry": deleted})
 
 
@@ -91,7 +98,7 @@ class Manifest:
         try:
             segments = tuple(SegmentEntry.from_values(entry) for entry in values["segments"])
             return cls(**{**values, "settings": IndexSettings(**values["settings"]), "segments": segments})
-        except (KeyError, TypeError, AttributeError, ConfigError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise PhraseIndexError(
                 f"'{path}' has missing or unknown values ({error}); restore it or build the index anew."
             ) from error

@@ -49,6 +49,16 @@ ARRAYS = {
     **PLACE_ARRAYS,
 }
 
+SEGMENT_FILES = (
+    *(f"{name}.bin" for name in ARRAYS),
+    TEXT_FILE,
+    RECORDS_FILE,
+    VECTORS_FILE,
+    MEANS_FILE,
+    CALIBRATION_FILE,
+    COUNTS_FILE,
+)
+
 # Shape suffixes: N rows asked for, P passages, R all rows.
 
 

@@ -21,6 +21,7 @@ from densephrases.index.segment import (
     CALIBRATION_FILE,
     MEANS_FILE,
     RECORDS_FILE,
+    SEGMENT_FILES,
     TEXT_FILE,
     VECTORS_FILE,
     Segment,
@@ -30,10 +31,8 @@ from densephrases.index.stages import Stages
 from densephrases.index.terms import COUNTS_FILE, PassageTerms, TermWriter
 from densephrases.index.vectors import CodedRows, release_pages
 
-_FILES = (TEXT_FILE, RECORDS_FILE, VECTORS_FILE, MEANS_FILE, CALIBRATION_FILE, COUNTS_FILE)
 _EDGES = ("text_edges", "text_blocks", "record_edges", "document_passages", "passage_rows")
 _PASSAGES = ("passage_documents", "passage_offsets", "passage_bytes", "passage_lengths")
-_IDS = ("id_hashes", "id_documents")  # sorted, so written at the end
 _COPIED_BYTES = 1 << 24
 _COPIED_ROWS = 1 << 20
 _COPIED_PASSAGES = 1 << 16
@@ -51,8 +50,7 @@ class SegmentWriter:
         self.folder = folder
         self.coder = coder
         self._coding = coding
-        names = [*(array_file(name) for name in ARRAYS), *_FILES]
-        self._files = {name: HashedFile(folder / name) for name in names}
+        self._files = {name: HashedFile(folder / name) for name in SEGMENT_FILES}
         self._text = BlockWriter(self._files[TEXT_FILE], partial(self._append, "text_blocks"))
         self._places = PlaceWriter(self._append)
         self._terms = TermWriter(self._append)
