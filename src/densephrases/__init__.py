@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from densephrases.text.documents import Document
     from densephrases.text.passages import Passage
 
-    __version__: str
+__version__ = "0.1.0"
 
 __all__ = [
     "Answer",
@@ -42,10 +42,6 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("densephrases")
     if name not in _HOMES:
         raise AttributeError(f"module 'densephrases' has no attribute '{name}'; it has {', '.join(__all__)}")
     try:

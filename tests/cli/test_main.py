@@ -64,6 +64,16 @@ def commands(group: typer.Typer) -> dict[str, list[str]]:
     return {name: sorted(getattr(command, "commands", {})) for name, command in click.commands.items()}  # type: ignore[attr-defined]
 
 
+def test_the_version_needs_no_parser() -> None:
+    code = (
+        "import sys; sys.argv = ['densephrases', '--version']\n"
+        "from densephrases.cli.main import main\n"
+        "main(); print('loaded:', *(n for n in ('rich.console', 'pydantic', 'numpy') if n in sys.modules))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.split() == [metadata.version("densephrases"), "loaded:"]
+
+
 def test_the_commands() -> None:
     """Whoever renames a command breaks somebody's script: do it on purpose."""
     found = commands(main.app)

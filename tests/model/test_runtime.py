@@ -52,8 +52,25 @@ def test_fp32_is_taken_where_there_is_no_int8(copy: Path) -> None:
 def test_graphs_are_opened_when_needed(exported: Path) -> None:
     encoder = OnnxEncoder.load(exported, threads=1)
     encoder.encode_questions(["who built the tower"])
-    assert "question_session" in vars(encoder)
+    assert "_question_session" in vars(encoder)
     assert "passage_session" not in vars(encoder)
+
+
+def test_a_graph_opened_ahead_is_the_one_that_is_used(exported: Path) -> None:
+    encoder = OnnxEncoder.load(exported, threads=1)
+    encoder.open_ahead()
+    opened = encoder.question_session
+    encoder.encode_questions(["who built the tower"])
+    assert encoder.question_session is opened
+
+
+def test_what_fails_ahead_is_told_where_it_is_needed(exported: Path, tmp_path: Path) -> None:
+    shutil.copytree(exported, tmp_path / "model")
+    encoder = OnnxEncoder.load(tmp_path / "model", threads=1)
+    encoder.question_path.write_bytes(b"no graph")
+    encoder.open_ahead()
+    with pytest.raises(ModelError, match="cannot be opened"):
+        encoder.encode_questions(["who built the tower"])
 
 
 def test_nothing_in_nothing_out(exported: Path) -> None:

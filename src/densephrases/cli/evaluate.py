@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from densephrases.evaluate.reading import EncodedFile
     from densephrases.model.encoder import Encoder
 
-app = typer.Typer(help="Evaluate models on annotated questions.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Evaluate models on annotated questions.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
+)
 app.command("open")(open_domain)
 app.command("slots")(slots)
 app.command("confidence")(confidence)

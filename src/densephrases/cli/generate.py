@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Generate questions for training (needs the extras 'train' and 'questions').",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
 )
 console = Console(stderr=True, highlight=False)

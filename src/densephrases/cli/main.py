@@ -2,41 +2,86 @@
 
 import logging
 import sys
-from importlib.metadata import version
-from typing import Annotated, NoReturn
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import Annotated, Any, NoReturn
 
 import typer
-from rich.console import Console
-from rich.logging import RichHandler
-from rich.markup import escape
+from typer.core import TyperGroup
+from typer.main import get_command
 
-from densephrases.cli import ask, demo, evaluate, export, extract, generate, index, mcp, serve, train
+from densephrases import __version__
 from densephrases.errors import DensePhrasesError
 
+COMMANDS = (
+    *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "serve", "mcp", "demo"),
+    *("train", "generate", "eval", "export", "import-original"),
+)
+
+
+def _imported(name: str) -> Callable[..., None] | typer.Typer:
+    module: ModuleType
+    match name:
+        case "ask":
+            from densephrases.cli import ask as module
+        case "extract":
+            from densephrases.cli import extract as module
+        case "serve":
+            from densephrases.cli import serve as module
+        case "mcp":
+            from densephrases.cli import mcp as module
+        case "demo":
+            from densephrases.cli import demo as module
+        case "train":
+            from densephrases.cli import train as module
+        case "generate":
+            from densephrases.cli import generate as module
+        case "eval":
+            from densephrases.cli import evaluate as module
+        case "export" | "import-original":
+            from densephrases.cli import export as module
+        case _:
+            from densephrases.cli import index as module
+    command: Callable[..., None] | typer.Typer = getattr(module, "app", None) or getattr(module, name.replace("-", "_"))
+    return command
+
+
+class _BuiltWhenCalled(Mapping[str, Any]):
+    """Parsers of commands. To import and build them all takes half a second, and a call needs one."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in COMMANDS:
+            raise KeyError(name)
+        command = _imported(name)
+        if not isinstance(command, typer.Typer):
+            alone = typer.Typer(rich_markup_mode=None, add_completion=False)
+            alone.command(name)(command)
+            command = alone
+        built = get_command(command)
+        built.name = name
+        return built
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _Group(TyperGroup):
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = _BuiltWhenCalled()  # type: ignore[assignment]
+
+
 app = typer.Typer(
+    cls=_Group,
     name="densephrases",
     help="Answers questions from any body of text with the exact phrase and its source.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # brackets in help texts are meant as they stand
 )
-app.command("index")(index.index)
-app.command("ask")(ask.ask)
-app.command("extract")(extract.extract)
-app.command("add")(index.add)
-app.command("update")(index.update)
-app.command("delete")(index.delete)
-app.command("optimize")(index.optimize)
-app.command("info")(index.info)
-app.command("check")(index.check)
-app.command("serve")(serve.serve)
-app.command("mcp")(mcp.mcp)
-app.command("demo")(demo.demo)
-app.add_typer(train.app, name="train")
-app.add_typer(generate.app, name="generate")
-app.add_typer(evaluate.app, name="eval")
-app.command("export")(export.export)
-app.command("import-original")(export.import_original)
 
 
 @app.callback(invoke_without_command=True)
@@ -45,7 +90,7 @@ def options(
     show_version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
     if show_version:
-        typer.echo(version("densephrases"))
+        typer.echo(__version__)
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -53,23 +98,36 @@ def options(
 
 def main() -> None:
     """Runs the command; a user's mistake becomes one sentence on stderr and exit code 2."""
-    console = Console(stderr=True)
-    logging.basicConfig(
-        level=logging.WARNING, format="%(message)s", handlers=[RichHandler(console=console, show_path=False)]
-    )
+    if sys.argv[1:] == ["--version"]:  # the one answer that needs no parser
+        typer.echo(__version__)
+        return
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[_Log()])
     try:
         app()
     except DensePhrasesError as error:
-        _refuse(console, str(error))
+        _refuse(str(error))
     except OSError as error:  # a full disk, a folder that may not be written, a file taken away meanwhile
         if error.filename is None:
             raise
-        _refuse(console, f"'{error.filename}' cannot be used: {error.strerror or type(error).__name__}.")
+        _refuse(f"'{error.filename}' cannot be used: {error.strerror or type(error).__name__}.")
     except KeyboardInterrupt:
-        console.print("Stopped.")
+        typer.echo("Stopped.", err=True)
         sys.exit(130)
 
 
-def _refuse(console: Console, sentence: str) -> NoReturn:
-    console.print(f"[bold red]Error:[/] {escape(sentence)}", highlight=False, soft_wrap=True)
+class _Log(logging.Handler):
+    """Rich's, imported with the first record: most calls log nothing."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        from rich.console import Console
+        from rich.logging import RichHandler
+
+        RichHandler(console=Console(stderr=True), show_path=False).emit(record)
+
+
+def _refuse(sentence: str) -> NoReturn:
+    from rich.console import Console
+    from rich.markup import escape
+
+    Console(stderr=True).print(f"[bold red]Error:[/] {escape(sentence)}", highlight=False, soft_wrap=True)
     sys.exit(2)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     Training = tuple[type[Recipe], Callable[[Recipe, Path, Sequence[Observer], bool, bool], Outcome]]
 
-app = typer.Typer(help="Train models (needs the extra 'train').", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Train models (needs the extra 'train').", no_args_is_help=True, add_completion=False, rich_markup_mode=None
+)
 
 RecipePath = Annotated[Path, typer.Argument(metavar="RECIPE", help="A Python file such as recipes/squad_small.py.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for the model and its logs [default: runs/RECIPE-KIND].")]

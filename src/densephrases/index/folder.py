@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Self
 
+from densephrases import __version__
 from densephrases.errors import DataError, PhraseIndexError
 from densephrases.index.build import Progress, ProgressCallback
 from densephrases.index.disk import full_disk_explained
@@ -61,7 +61,7 @@ class IndexFolder:
         with full_disk_explained(folder):
             folder.mkdir(parents=True, exist_ok=True)
             with only_writer(folder):
-                Manifest(settings, version("densephrases"), building=True).save(folder)
+                Manifest(settings, __version__, building=True).save(folder)
                 for place in (SEGMENTS_FOLDER, DELETED_FOLDER):
                     (folder / place).mkdir(exist_ok=True)
         return cls.open(folder, code)

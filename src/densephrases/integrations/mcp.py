@@ -1,6 +1,5 @@
 """A Model Context Protocol server: assistants ask the index (extra `mcp`)."""
 
-from importlib.metadata import version
 from typing import Annotated, Any
 
 from mcp.server import MCPServer
@@ -8,6 +7,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
+from densephrases import __version__
 from densephrases.errors import DensePhrasesError
 from densephrases.integrations.source import Source, facts_of
 from densephrases.search.answers import Unit
@@ -23,7 +23,7 @@ def create_server(source: Source) -> MCPServer[Any]:
     """The tools `ask` and `read_document`."""
     server: MCPServer[Any] = MCPServer(
         "densephrases",
-        version=version("densephrases"),
+        version=__version__,
         instructions=_INSTRUCTIONS.format(documents=source.documents()),
         log_level="WARNING",
     )

@@ -87,6 +87,10 @@ class Encoder(ABC):
             raise ModelError(f"The model of base '{self.config.base}' has no task {task!r}: it stands in no folder.")
         return self
 
+    def open_ahead(self) -> None:
+        """Begin to open what questions need, where that takes time, while the caller does something else."""
+        return
+
     def encode_passages(self, passages: Sequence[Passage]) -> list[PassageVectors]:
         return self.encode_tokenized(self.tokens.passages(passages))
 

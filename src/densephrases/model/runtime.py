@@ -1,9 +1,11 @@
 """The forward pass in ONNX Runtime: what a user of a finished model needs, and no torch."""
 
 import os
+from concurrent.futures import Future
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
+from threading import Thread
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -88,6 +90,8 @@ class OnnxEncoder(Encoder):
         return task_names(self.folder)
 
     def with_task(self, task: str | None) -> Self:
+        if task == self.task:
+            return self
         return type(self).load(self.folder, self.precision, self.threads, task)
 
     @property
@@ -121,11 +125,27 @@ class OnnxEncoder(Encoder):
     def passage_session(self) -> Any:
         return self._session(self.passage_path, weights_file(self.precision))
 
-    @cached_property
+    @property
     def question_session(self) -> Any:
-        path = self.question_path
-        is_own = path.name == OWN_QUESTION_GRAPH
-        return self._session(path, OWN_QUESTION_WEIGHTS if is_own else weights_file(self.precision))
+        return self._question_session.result()
+
+    def open_ahead(self) -> None:
+        _ = self._question_session
+
+    @cached_property
+    def _question_session(self) -> Future[Any]:
+        """Opened by a thread of its own, so that a caller may do something else before its first question."""
+        opened: Future[Any] = Future()
+        Thread(target=self._open_questions, args=(opened,)).start()
+        return opened
+
+    def _open_questions(self, opened: Future[Any]) -> None:
+        try:
+            path = self.question_path
+            is_own = path.name == OWN_QUESTION_GRAPH
+            opened.set_result(self._session(path, OWN_QUESTION_WEIGHTS if is_own else weights_file(self.precision)))
+        except BaseException as error:  # raised where the session is asked for
+            opened.set_exception(error)
 
     @property
     def passage_path(self) -> Path:

@@ -135,6 +135,7 @@ class PhraseIndex:
         Questions are asked with the side that the model has for the task, or with its default one.
         """
         encoder = encoder_of(Manifest.load(Path(folder)).settings.model if model is None else model).with_task(task)
+        encoder.open_ahead()
         return cls(IndexFolder.open(Path(folder), encoder.code), encoder)
 
     def with_task(self, task: str | None) -> Self:

@@ -137,16 +137,17 @@ class Searcher:
     def _batch(
         self, questions: Sequence[str], parts: list[Part], request: Request, timings: Timings
     ) -> list[list[Answer]]:
+        exact = exact_candidates(parts) if request.exact is None else request.exact  # opens the candidates
+        words = self._words(questions, request)
         with timings.measured("encode"):
             vectors = self._encoder.encode_questions(self.truecased(questions) if request.truecase else questions)
-        words = self._words(questions, request)
         texts = PassageTexts(parts)
         wanted = self._wanted(parts, request)
         search = PairSearch(
             parts,
             wanted,
             Distinct(texts, request.unit, wanted, self._boundaries),
-            exact=exact_candidates(parts) if request.exact is None else request.exact,
+            exact=exact,
             effort=request.effort,
             length_penalty=self._encoder.config.length_penalty,
             timings=timings,

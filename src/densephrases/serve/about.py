@@ -1,12 +1,12 @@
 """What the service tells of itself: /v1/info, /v1/examples, /healthz, /readyz, /metrics."""
 
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import PurePath
 from typing import Any
 
 from fastapi import APIRouter, Depends, Response
 
+from densephrases import __version__
 from densephrases.index.folder import IndexInfo
 from densephrases.serve.access import TheService, require_key
 from densephrases.serve.answers import json_response
@@ -24,7 +24,7 @@ async def info(service: TheService) -> Response:
     index = service.current.index
     return json_response(
         {
-            "version": version("densephrases"),
+            "version": __version__,
             "index": _facts(index.info()),
             "confidence": index.encoder.config.confidence is not None,
             "task": service.settings.task,

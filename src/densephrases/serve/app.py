@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from densephrases import __version__
 from densephrases.serve import about, answers, documents, extraction
 from densephrases.serve.envelope import Envelope
 from densephrases.serve.openapi import with_limits
@@ -24,7 +24,7 @@ def create_app(service: Service) -> Envelope:
     """Everything a server needs to answer from this service; it starts and stops with the server."""
     app = FastAPI(
         title="DensePhrases",
-        version=version("densephrases"),
+        version=__version__,
         description=_DESCRIPTION,
         docs_url=None,  # these pages load their scripts from elsewhere
         redoc_url=None,
