@@ -128,12 +128,19 @@ def test_delete(index: PhraseIndex) -> None:
     assert {document for document, _, _ in found(index)} == {"london"}
 
 
+def assert_same(some: list[tuple[str, str, float]], others: list[tuple[str, str, float]]) -> None:
+    """Scores of one phrase computed among others of another number differ in their last digits."""
+    some, others = sorted(some), sorted(others)
+    assert [phrase[:2] for phrase in some] == [phrase[:2] for phrase in others]
+    assert [phrase[2] for phrase in some] == pytest.approx([phrase[2] for phrase in others], abs=1e-5)
+
+
 def test_optimize_changes_no_answer(index: PhraseIndex) -> None:
     index.add([Document("rome", "It was a city by the river.")])
     index.delete(["paris"])
     before = found(index)
     index.optimize()
-    assert found(index) == before
+    assert_same(found(index), before)
     assert (index.info().deleted, index.info().segments) == (0, 1)
 
 
