@@ -17,9 +17,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from densephrases.train.logs import RunLog
-from densephrases.train.phrases import PhraseRecipe, TrainingData, build_model, train_phrases
-from densephrases.train.recipes import load_recipe, override
+from densephrases.train.loop.recipes import load_recipe, override
+from densephrases.train.loop.run_log import RunLog
+from densephrases.train.phrases.task import PhraseRecipe, TrainingData, build_model, train_phrases
 
 COLUMNS = ("exact_match", "f1", "all_passages_exact_match", "training_seconds", "share_of_peak")
 

@@ -19,11 +19,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from densephrases.data.files import read_questions
+from densephrases.data.matching.gold_answers import golds_of
+from densephrases.data.questions import OpenQuestion
 from densephrases.errors import DensePhrasesError
-from densephrases.evaluate.coding import spread_out
-from densephrases.evaluate.golds import golds_of
-from densephrases.evaluate.question_files import read_questions
-from densephrases.evaluate.questions import OpenQuestion
+from densephrases.evaluate.tune.quantizer import spread_out
 from densephrases.search.phrase_index import PhraseIndex
 
 console = Console(width=120)

@@ -23,18 +23,18 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from densephrases.index.build import CHARACTERS_PER_TOKEN, chunks
+from densephrases.index.build.builder import PartBuilder
+from densephrases.index.build.chunks import CHARACTERS_PER_TOKEN, chunks
+from densephrases.index.commits import Ledger
 from densephrases.index.folder import IndexFolder
-from densephrases.index.identity import PreparedDocument
-from densephrases.index.ledger import Ledger
-from densephrases.index.parts import PartBuilder
+from densephrases.index.segment.document_keys import PreparedDocument
 from densephrases.index.settings import IndexSettings
-from densephrases.model.batches import TokenBatch, batches_by_length, token_batch
-from densephrases.model.bundled import load
 from densephrases.model.encoder import Encoder
+from densephrases.model.load import load
+from densephrases.model.padding import TokenBatch, batches_by_length, token_batch
 from densephrases.sample import articles_path
 from densephrases.text.documents import Document
-from densephrases.text.readers import read_documents
+from densephrases.text.readers.read import read_documents
 
 BAR = 0.85
 

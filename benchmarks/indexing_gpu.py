@@ -26,25 +26,25 @@ import torch
 import typer
 from indexing_report import Report, Speed, announce
 
-from densephrases.index.build import CHARACTERS_PER_TOKEN
+from densephrases.index.build.builder import PartBuilder
+from densephrases.index.build.chunks import CHARACTERS_PER_TOKEN
+from densephrases.index.build.tokenizer_pool import TokenizerPool, results
+from densephrases.index.commits import Ledger
 from densephrases.index.folder import IndexFolder
-from densephrases.index.ledger import Ledger
-from densephrases.index.parts import PartBuilder
 from densephrases.index.settings import IndexSettings
-from densephrases.index.tokenizing import TokenizerPool, results
 from densephrases.model.config import ModelConfig
-from densephrases.model.device import DeviceEncoder, Indexable, PassageStates, read_indexable
 from densephrases.model.folders import resolve
-from densephrases.model.network import PhraseModel
-from densephrases.model.packed import operations
 from densephrases.model.packing import PackedPassages, Packing
-from densephrases.model.passages import PassageSide
-from densephrases.model.trunk import read_config, read_tokenizer
+from densephrases.nn.backbone import read_config, read_tokenizer
+from densephrases.nn.gpu.encoder import DeviceEncoder, Indexable, PassageStates, read_indexable
+from densephrases.nn.gpu.packed_backbone import operations
+from densephrases.nn.passage_tower import PassageSide
+from densephrases.nn.phrase_model import PhraseModel
 from densephrases.sample import articles_path
 from densephrases.text.documents import Document
 from densephrases.text.passages import Passage
-from densephrases.text.readers import read_documents
-from densephrases.train.meter import measured_peak
+from densephrases.text.readers.read import read_documents
+from densephrases.train.loop.meter import measured_peak
 
 COMPARED = 64  # passages by which the fast forward pass is compared with transformers'
 

@@ -28,25 +28,21 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from densephrases.arrays import Floats
+from densephrases.data.squad import questions_of, read_squad, sample_path
 from densephrases.errors import ConfigError, DensePhrasesError, MissingExtraError
-from densephrases.evaluate.datasets import questions_of, read_squad, sample_path
-from densephrases.index.candidates import (
-    DEFAULT_EFFORT,
-    CandidateKind,
-    Candidates,
-    ExactCandidates,
-    choose_kind,
-    open_candidates,
-    write_candidates,
-)
-from densephrases.index.coder import Floats
-from densephrases.index.disk import replace_json
-from densephrases.index.inverted import INVERTED_FILES
-from densephrases.index.segment import MEANS_FILE, VECTORS_FILE
-from densephrases.index.vectors import CodedRows, Rows, VectorStore, release_pages
+from densephrases.index.candidates.base import DEFAULT_EFFORT, Candidates
+from densephrases.index.candidates.exact import ExactCandidates
+from densephrases.index.candidates.ivf_file import INVERTED_FILES
+from densephrases.index.candidates.search import choose_kind, open_candidates, write_candidates
+from densephrases.index.durable_files import replace_json
+from densephrases.index.kinds import CandidateKind
+from densephrases.index.mapped import release_pages
+from densephrases.index.segment.reader import MEANS_FILE, VECTORS_FILE
+from densephrases.index.vectors.store import CodedRows, Rows, VectorStore
 from densephrases.sample import SAMPLE_QUESTIONS
-from densephrases.search.pairs import FEWEST_CANDIDATES
 from densephrases.search.phrase_index import PhraseIndex
+from densephrases.search.scoring.pairs import FEWEST_CANDIDATES
 
 SIZES = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 EXPONENT_BAR = 0.5

@@ -22,13 +22,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from densephrases.evaluate.datasets import questions_of, read_squad, sample_path
-from densephrases.index.candidates import DEFAULT_EFFORT
+from densephrases.data.squad import questions_of, read_squad, sample_path
+from densephrases.index.candidates.base import DEFAULT_EFFORT
 from densephrases.sample import SAMPLE_QUESTIONS, articles_path
 from densephrases.search.answers import Answer
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.search.timings import Timings
-from densephrases.text.readers import read_documents
+from densephrases.text.readers.read import read_documents
 
 BATCHES = (1, 64)
 EFFORTS = (0.25, 0.5, 0.75, 1.0)

@@ -29,10 +29,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from densephrases.evaluate.datasets import questions_of, read_squad, sample_path
+from densephrases.data.squad import questions_of, read_squad, sample_path
 from densephrases.sample import SAMPLE_QUESTIONS, articles_path
 from densephrases.search.phrase_index import PhraseIndex
-from densephrases.text.readers import read_documents
+from densephrases.text.readers.read import read_documents
 
 BATCH = 64
 BAR = 0.8

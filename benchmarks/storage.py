@@ -22,14 +22,15 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from densephrases.evaluate.datasets import QuestionedPassage, questions_of, read_squad
+from densephrases.arrays import Floats
+from densephrases.data.squad import QuestionedPassage, questions_of, read_squad
 from densephrases.evaluate.reading import EncodedFile, ReadingScores, encode_file, read_collection
-from densephrases.index.coder import Floats
-from densephrases.index.vectors import QUANTIZERS, VectorStore
-from densephrases.model.bundled import load
-from densephrases.model.code import CODE_FILE, VectorCode
+from densephrases.index.kinds import QUANTIZERS
+from densephrases.index.vectors.store import VectorStore
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
+from densephrases.model.load import load
+from densephrases.quantize.codebooks import CODE_FILE, VectorCode
 
 PLAIN = "float32"
 TRAINING_ROWS = 16_384

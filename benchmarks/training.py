@@ -15,10 +15,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from densephrases.train.loop import Loop
-from densephrases.train.meter import measured_peak
-from densephrases.train.phrases import PhraseRecipe, PhraseTask, TrainingData, build_model
-from densephrases.train.recipes import load_recipe, override
+from densephrases.train.loop.loop import Loop
+from densephrases.train.loop.meter import measured_peak
+from densephrases.train.loop.recipes import load_recipe, override
+from densephrases.train.phrases.task import PhraseRecipe, PhraseTask, TrainingData, build_model
 
 REMEDIES = ("compile", "fuse", "capture")
 MODES = (  # attention is fused for MPNet alone

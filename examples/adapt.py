@@ -17,8 +17,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from densephrases import PhraseIndex
-from densephrases.evaluate.confidence import articles_of
-from densephrases.evaluate.datasets import QuestionedPassage, read_squad, sample_path
+from densephrases.data.squad import QuestionedPassage, read_squad, sample_path
+from densephrases.evaluate.tune.confidence import articles_of
 from densephrases.index.manifest import MANIFEST_FILE
 
 SMALL_WORDS = re.compile(

@@ -6,14 +6,14 @@ from pathlib import Path
 import torch
 from transformers import BertConfig
 
-from densephrases.evaluate.datasets import sample_path
+from densephrases.data.squad import sample_path
 from densephrases.model.folders import BUNDLED_FOLDER
-from densephrases.model.tokens import TOKENIZER_FILE, load_tokenizer
-from densephrases.model.trunk import build_trunk
-from densephrases.train.loop import LoopConfig
-from densephrases.train.objective import LossWeights
-from densephrases.train.phrases import Architecture, PhraseRecipe
-from densephrases.train.plan import BatchPlan
+from densephrases.model.tokenizer import TOKENIZER_FILE, load_tokenizer
+from densephrases.nn.backbone import build_trunk
+from densephrases.train.loop.loop import LoopConfig
+from densephrases.train.phrases.objective import LossWeights
+from densephrases.train.phrases.sampling import BatchPlan
+from densephrases.train.phrases.task import Architecture, PhraseRecipe
 from densephrases.train.reader import ReaderRecipe
 
 BUNDLED = BUNDLED_FOLDER / "small"

@@ -8,10 +8,10 @@ densephrases train mean models/base models/base-2 models/base-3 --out models/bas
 
 from pathlib import Path
 
-from densephrases.train.loop import LoopConfig
-from densephrases.train.objective import LossWeights
-from densephrases.train.phrases import PhraseRecipe
-from densephrases.train.plan import BatchPlan
+from densephrases.train.loop.loop import LoopConfig
+from densephrases.train.phrases.objective import LossWeights
+from densephrases.train.phrases.sampling import BatchPlan
+from densephrases.train.phrases.task import PhraseRecipe
 
 
 def phrases(data: Path, models: Path) -> PhraseRecipe:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from densephrases.train.loop import LoopConfig
-from densephrases.train.questions import QuestionRecipe
+from densephrases.train.loop.loop import LoopConfig
+from densephrases.train.question_generator import QuestionRecipe
 
 
 def questions(data: Path, models: Path) -> QuestionRecipe:

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from densephrases.train.loop import LoopConfig
-from densephrases.train.objective import LossWeights
-from densephrases.train.phrases import PhraseRecipe
-from densephrases.train.plan import BatchPlan
+from densephrases.train.loop.loop import LoopConfig
+from densephrases.train.phrases.objective import LossWeights
+from densephrases.train.phrases.sampling import BatchPlan
+from densephrases.train.phrases.task import PhraseRecipe
 
 
 def phrases(data: Path, models: Path) -> PhraseRecipe:

@@ -10,7 +10,7 @@ from hypothesis import settings
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 if TYPE_CHECKING:
-    from densephrases.model.network import PhraseModel
+    from densephrases.nn.phrase_model import PhraseModel
 
 settings.register_profile("unhurried", deadline=None)  # a busy machine is no reason to fail
 settings.load_profile("unhurried")
@@ -96,6 +96,6 @@ def tiny_writer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
 @pytest.fixture(scope="session")
 def tiny_model(tiny_base: Path) -> "PhraseModel":
     """Shared by all tests: whoever changes its weights makes a model of its own from `tiny_base`."""
-    from densephrases.model.network import PhraseModel
+    from densephrases.nn.phrase_model import PhraseModel
 
     return PhraseModel.from_base(tiny_base)

@@ -20,7 +20,7 @@ def loaded_after(statement: str, names: tuple[str, ...]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["densephrases.evaluate.reading", "densephrases.model.runtime", "densephrases.model.bundled"]
+    "module", ["densephrases.evaluate.reading", "densephrases.model.onnx", "densephrases.model.load"]
 )
 def test_light_modules_need_no_torch(module: str) -> None:
     assert loaded_after(f"import {module}", HEAVY) == []
@@ -46,7 +46,7 @@ def test_unknown_name() -> None:
 
 def test_missing_torch_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(vars(densephrases), "PhraseModel", raising=False)
-    monkeypatch.delitem(sys.modules, "densephrases.model.network", raising=False)
+    monkeypatch.delitem(sys.modules, "densephrases.nn.phrase_model", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r"'torch'.*pip install 'densephrases\[train\]'"):
         _ = densephrases.PhraseModel

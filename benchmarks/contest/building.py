@@ -14,10 +14,10 @@ from contest.corpus import Corpus, Passages, Questions
 from contest.engines import ENGINES, Engine, export_reader, export_sentence_encoder, graph_path
 from contest.measures import rights
 from contest.retrievers import Bm25Passages, DensePassages, sentence_encoder
-from densephrases.evaluate.questions import OpenQuestion
-from densephrases.index.disk import replace_json
-from densephrases.index.vectors import Quantizer
-from densephrases.model.bundled import load
+from densephrases.data.questions import OpenQuestion
+from densephrases.index.durable_files import replace_json
+from densephrases.index.kinds import Quantizer
+from densephrases.model.load import load
 from densephrases.search.phrase_index import PhraseIndex, Threshold
 from densephrases.text.passages import Passage
 

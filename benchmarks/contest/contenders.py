@@ -15,9 +15,9 @@ from contest.engines import Engine, reader_forward
 from contest.measures import Limits, Memory, Recorded, Timed, exact_match_share, rights, timed_calls, whole_batches
 from contest.reader import PassageReader, ReadAnswer
 from contest.retrievers import Bm25Passages, DensePassages, Retriever, sentence_encoder
-from densephrases.evaluate.questions import OpenQuestion
-from densephrases.model.bundled import load
-from densephrases.model.encoder import Floats
+from densephrases.arrays import Floats
+from densephrases.data.questions import OpenQuestion
+from densephrases.model.load import load
 from densephrases.search.phrase_index import PhraseIndex
 
 Contender = Literal["ours", "exact", "bm25", "dense"]

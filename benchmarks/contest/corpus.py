@@ -10,16 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
+from densephrases.data.files import read_questions
+from densephrases.data.questions import OpenQuestion
+from densephrases.data.squad import questions_of, read_squad
 from densephrases.errors import ConfigError, DataError
-from densephrases.evaluate.confidence import articles_of
-from densephrases.evaluate.datasets import questions_of, read_squad
-from densephrases.evaluate.question_files import read_questions
-from densephrases.evaluate.questions import OpenQuestion
+from densephrases.evaluate.tune.confidence import articles_of
 from densephrases.index.folder import IndexFolder
 from densephrases.sample import SAMPLE_QUESTIONS, articles_path
 from densephrases.text.documents import Document
 from densephrases.text.passages import Passage
-from densephrases.text.readers import read_documents
+from densephrases.text.readers.read import read_documents
 
 TEXT_FILES = ("text.bin", "text_blocks.bin", "records.bin")
 

@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import onnxruntime
 
+from densephrases.arrays import Floats
 from densephrases.cli.extras import quiet_transformers
-from densephrases.model.batches import TokenBatch
-from densephrases.model.encoder import Floats
+from densephrases.model.padding import TokenBatch
 
 Engine = Literal["torch", "fp32", "int8"]
 ENGINES: tuple[Engine, ...] = get_args(Engine)
@@ -43,8 +43,8 @@ def onnx_forward(path: Path, threads: int) -> Forward:
 def torch_reader_forward(reader_folder: Path, threads: int) -> Forward:
     import torch
 
-    from densephrases.model.reader import Reader
-    from densephrases.model.tensors import inference, to_device, to_numpy
+    from densephrases.nn.device import inference, to_device, to_numpy
+    from densephrases.nn.reader import Reader
 
     torch.set_num_threads(threads)
     reader = Reader.from_pretrained(reader_folder)
@@ -67,8 +67,8 @@ def export_reader(reader_folder: Path, graphs: Path) -> None:
     """The cross-attention reader's start and end logits, in both precisions."""
     import torch
 
-    from densephrases.model.reader import Reader
-    from densephrases.model.trunk import additive_mask
+    from densephrases.nn.backbone import additive_mask
+    from densephrases.nn.reader import Reader
 
     class Logits(torch.nn.Module):
         def __init__(self, reader: Reader) -> None:
@@ -88,7 +88,7 @@ def export_sentence_encoder(base: Path, graphs: Path) -> None:
     """The mean over tokens, of length 1, as the sentence-transformers models named all-* are used."""
     import torch
 
-    from densephrases.model.trunk import additive_mask, load_trunk
+    from densephrases.nn.backbone import additive_mask, load_trunk
 
     class Mean(torch.nn.Module):
         def __init__(self, trunk: Any) -> None:

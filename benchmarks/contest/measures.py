@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from densephrases.evaluate.metrics import best_over_golds, exact_match
-from densephrases.evaluate.questions import OpenQuestion
+from densephrases.data.matching.em_f1 import best_over_golds, exact_match
+from densephrases.data.questions import OpenQuestion
 
 Answering = Callable[[Sequence[str]], list[str]]
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from tokenizers import Encoding
 
 from contest.engines import Forward
-from densephrases.model.batches import batches_by_length, token_batch
+from densephrases.arrays import Floats
 from densephrases.model.config import ModelConfig
-from densephrases.model.encoder import Floats
-from densephrases.model.tokens import Ids, Tokens, Window, phrase_reach, spread_windows, token_offsets
-from densephrases.search.spans import best_span
+from densephrases.model.padding import batches_by_length, token_batch
+from densephrases.model.tokenizer import Ids, Tokens, Window, phrase_reach, spread_windows, token_offsets
+from densephrases.search.scoring.in_passage import best_span
 
 
 @dataclass(frozen=True, slots=True)

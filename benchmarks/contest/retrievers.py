@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from contest.corpus import Passages, searchable
 from contest.engines import Forward, graph_path, onnx_forward
 from contest.measures import folder_bytes
+from densephrases.arrays import Floats
 from densephrases.errors import MissingExtraError
-from densephrases.model.batches import batches_by_length, token_batch
-from densephrases.model.encoder import Floats
-from densephrases.model.tokens import load_tokenizer
+from densephrases.model.padding import batches_by_length, token_batch
+from densephrases.model.tokenizer import load_tokenizer
 
 Rows = NDArray[np.int64]
 

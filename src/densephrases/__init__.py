@@ -1,20 +1,20 @@
 """Answers from any body of text: the exact phrase and where it stands."""
 
-from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from densephrases.errors import MissingExtraError
+from densephrases.version import __version__
 
 if TYPE_CHECKING:
     from densephrases.client.client import AsyncClient, Client
-    from densephrases.model.bundled import load
-    from densephrases.model.network import PhraseModel
+    from densephrases.model.load import load
+    from densephrases.nn.phrase_model import PhraseModel
     from densephrases.search.answers import Answer
     from densephrases.search.phrase_index import PhraseIndex
     from densephrases.text.documents import Document
     from densephrases.text.passages import Passage
 
-__version__ = "0.1.0"
 
 __all__ = [
     "Answer",
@@ -28,24 +28,13 @@ __all__ = [
     "load",
 ]
 
-# Imported when first asked for: `import densephrases` is instant, and only training needs torch.
-_HOMES = {
-    "Answer": "densephrases.search.answers",
-    "AsyncClient": "densephrases.client.client",
-    "Client": "densephrases.client.client",
-    "Document": "densephrases.text.documents",
-    "Passage": "densephrases.text.passages",
-    "PhraseIndex": "densephrases.search.phrase_index",
-    "PhraseModel": "densephrases.model.network",
-    "load": "densephrases.model.bundled",
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    """Imported when first asked for: `import densephrases` is instant, and only training needs torch."""
+    if name not in __all__:
         raise AttributeError(f"module 'densephrases' has no attribute '{name}'; it has {', '.join(__all__)}")
     try:
-        value = getattr(import_module(_HOMES[name]), name)
+        value = _imported(name)
     except ModuleNotFoundError as error:
         raise MissingExtraError(
             f"densephrases.{name} needs the package '{error.name}', which is not installed: "
@@ -53,6 +42,26 @@ def __getattr__(name: str) -> Any:
         ) from error
     globals()[name] = value
     return value
+
+
+def _imported(name: str) -> Any:
+    module: ModuleType
+    match name:
+        case "Answer":
+            from densephrases.search import answers as module
+        case "Client" | "AsyncClient":
+            from densephrases.client import client as module
+        case "Document":
+            from densephrases.text import documents as module
+        case "Passage":
+            from densephrases.text import passages as module
+        case "PhraseIndex":
+            from densephrases.search import phrase_index as module
+        case "PhraseModel":
+            from densephrases.nn import phrase_model as module
+        case _:
+            from densephrases.model import load as module
+    return getattr(module, name)
 
 
 def __dir__() -> list[str]:

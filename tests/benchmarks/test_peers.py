@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from densephrases.data.questions import OpenQuestion
+from densephrases.data.squad import sample_path
 from densephrases.errors import ConfigError, MissingExtraError
-from densephrases.evaluate.datasets import sample_path
-from densephrases.evaluate.questions import OpenQuestion
 from densephrases.sample import SAMPLE_QUESTIONS, articles_path
 from densephrases.text.passages import Passage
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from densephrases.index.coder import Floats
+from densephrases.arrays import Floats
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
 from tests.index.made_up import CodedEncoder, long_text

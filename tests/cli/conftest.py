@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from densephrases.cli.main import main
-from densephrases.evaluate.datasets import sample_path
+from densephrases.data.squad import sample_path
 
 if TYPE_CHECKING:
-    from densephrases.model.network import PhraseModel
+    from densephrases.nn.phrase_model import PhraseModel
 
 RECIPE = """
-from densephrases.evaluate.datasets import sample_path
-from densephrases.train.plan import BatchPlan
-from densephrases.train.loop import LoopConfig
-from densephrases.train.phrases import Architecture, PhraseRecipe
+from densephrases.data.squad import sample_path
+from densephrases.train.phrases.sampling import BatchPlan
+from densephrases.train.loop.loop import LoopConfig
+from densephrases.train.phrases.task import Architecture, PhraseRecipe
 from densephrases.train.reader import ReaderRecipe
 
 LOOP = LoopConfig(epochs=1, learning_rate=1e-3, checkpoint_every=2)
@@ -90,7 +90,7 @@ def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def exported(tiny_model: "PhraseModel", tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model folder with weights for torch and both kinds of graphs; tests that change it copy it first."""
-    from densephrases.model.export import export_model
+    from densephrases.nn.onnx.export import export_model
 
     folder = tmp_path_factory.mktemp("exported") / "model"
     tiny_model.save_pretrained(folder)
@@ -121,7 +121,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def made_index(corpus: Path, exported: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index of the corpus; tests that change it take `index`."""
     from densephrases.search.phrase_index import PhraseIndex
-    from densephrases.text.readers import read_documents
+    from densephrases.text.readers.read import read_documents
 
     folder = tmp_path_factory.mktemp("indexes") / "cities"
     PhraseIndex.create(folder, read_documents([corpus]), model=exported)

@@ -19,7 +19,7 @@ import pytest
 from rich.console import Console
 
 from densephrases.cli import ask
-from densephrases.cli.answers import ShowInTerminal, apart, highlighted
+from densephrases.cli.show.answers import ShowInTerminal, apart, highlighted
 from densephrases.model.config import ModelConfig
 from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
 from densephrases.search.confidence import Calibration

@@ -7,10 +7,10 @@ import pytest
 
 from densephrases import sample
 from densephrases.cli import demo
-from densephrases.model.runtime import OnnxEncoder
+from densephrases.model.onnx import OnnxEncoder
 from densephrases.sample import SAMPLE_QUESTIONS
 from densephrases.search.phrase_index import PhraseIndex
-from densephrases.serve.examples import given_examples
+from densephrases.serve.runtime.suggested_questions import given_examples
 
 from .conftest import Command
 

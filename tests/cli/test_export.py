@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import densephrases as package
-from densephrases.model.network import PhraseModel
+from densephrases.nn.phrase_model import PhraseModel
 
 from .conftest import Command
 

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from densephrases.evaluate.datasets import read_squad, sample_path, write_squad
-from densephrases.model.reader import Reader
+from densephrases.data.squad import read_squad, sample_path, write_squad
+from densephrases.nn.reader import Reader
 
 from .conftest import Command
 
 RECIPE = """
-from densephrases.evaluate.datasets import sample_path
-from densephrases.train.loop import LoopConfig
-from densephrases.train.phrases import Architecture, PhraseRecipe
-from densephrases.train.plan import BatchPlan
-from densephrases.train.questions import QuestionRecipe
+from densephrases.data.squad import sample_path
+from densephrases.train.loop.loop import LoopConfig
+from densephrases.train.phrases.task import Architecture, PhraseRecipe
+from densephrases.train.phrases.sampling import BatchPlan
+from densephrases.train.question_generator import QuestionRecipe
 
 
 def questions(data, models):

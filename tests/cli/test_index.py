@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from densephrases.cli import building
-from densephrases.cli.building import Building
-from densephrases.index import disk
-from densephrases.index.build import Progress
+from densephrases.cli.show import building
+from densephrases.cli.show.building import Building
+from densephrases.index import durable_files as disk
+from densephrases.index.progress import Progress
 from densephrases.model.encoder import Encoder
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
-from densephrases.text.readers import read_documents
+from densephrases.text.readers.read import read_documents
 
 from .conftest import TEXTS, Command
 from .test_main import is_one_sentence
@@ -90,7 +90,7 @@ def test_a_gpu_where_there_is_none(
 def test_a_gpu_without_torch(
     densephrases: Command, corpus: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "densephrases.model.device", raising=False)
+    monkeypatch.delitem(sys.modules, "densephrases.nn.gpu.encoder", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)
     result = densephrases("index", corpus, "--out", tmp_path / "index", "--model", exported, "--device", "cuda")
     assert result.code == 2
@@ -102,7 +102,7 @@ def test_an_index_made_by_torch_is_asked_with_the_export(
     densephrases: Command, corpus: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The device is a CPU here: all but the kernels is as on a GPU."""
-    from densephrases.model import device
+    from densephrases.nn.gpu import encoder as device
 
     load_on_device = device.load_on_device
     monkeypatch.setattr(device, "load_on_device", lambda folder: load_on_device(folder, "cpu"))
@@ -212,7 +212,7 @@ def test_a_stopped_run_is_resumed(
     densephrases: Command, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: Stopper
 ) -> None:
     monkeypatch.setattr(Encoder, "tokens_per_chunk", 64)  # a chunk, which is never taken apart, is a document
-    monkeypatch.setattr("densephrases.index.parts._LOOKED_UP", 1)
+    monkeypatch.setattr("densephrases.index.build.builder._LOOKED_UP", 1)
     run = ["index", many(tmp_path), "--model", exported, "--out"]
     assert densephrases(*run, tmp_path / "whole").code == 0
     handler = signal.getsignal(signal.SIGINT)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from densephrases.evaluate.datasets import sample_path
+from densephrases.data.squad import sample_path
 
 from .conftest import Command
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from densephrases.data.matching.em_f1 import best_over_golds, exact_match, f1
+from densephrases.data.questions import OpenQuestion
 from densephrases.errors import ConfigError
-from densephrases.evaluate.metrics import best_over_golds, exact_match, f1
 from densephrases.evaluate.open_domain import OpenOptions, OpenScores, _judge, ask_collection
-from densephrases.evaluate.questions import OpenQuestion
 from densephrases.evaluate.retrieval import Ranking
 from densephrases.search.phrase_index import PhraseIndex
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from densephrases.arrays import Floats
+from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage
 from densephrases.errors import DataError
 from densephrases.evaluate import reading
-from densephrases.evaluate.datasets import GoldAnswer, Question, QuestionedPassage
 from densephrases.evaluate.reading import (
     EncodedFile,
     NumpyMaxima,
@@ -21,15 +22,16 @@ from densephrases.evaluate.reading import (
     read_collection,
     read_passages,
 )
-from densephrases.index.vectors import Quantizer, VectorStore
-from densephrases.model.batches import TokenBatch
+from densephrases.index.kinds import Quantizer
+from densephrases.index.vectors.store import VectorStore
 from densephrases.model.config import ModelConfig
-from densephrases.model.encoder import Encoder, Floats, PassageVectors, QuestionVectors
-from densephrases.model.tokens import phrase_reach
-from densephrases.search import spans
-from densephrases.search.wording import REPEATED
+from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
+from densephrases.model.padding import TokenBatch
+from densephrases.model.tokenizer import phrase_reach
+from densephrases.search.scoring import in_passage as spans
+from densephrases.search.scoring.lexical import REPEATED
+from densephrases.text.hashed_terms import terms
 from densephrases.text.passages import Passage
-from densephrases.text.terms import terms
 from tests.index.made_up import code_for
 
 HIDDEN = 32

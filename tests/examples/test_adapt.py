@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from densephrases import PhraseIndex, load
-from densephrases.evaluate.datasets import sample_path
-from densephrases.model.export import export_model
-from densephrases.model.network import PhraseModel
+from densephrases.data.squad import sample_path
+from densephrases.nn.onnx.export import export_model
+from densephrases.nn.phrase_model import PhraseModel
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "adapt.py"
 

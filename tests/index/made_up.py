@@ -7,13 +7,15 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from densephrases.index.learning import learn_code
-from densephrases.index.vectors import Quantizer, VectorStore
-from densephrases.model.batches import TokenBatch
-from densephrases.model.code import VectorCode
+from densephrases.arrays import Floats
+from densephrases.index.kinds import Quantizer
+from densephrases.index.vectors.store import VectorStore
 from densephrases.model.config import ModelConfig
-from densephrases.model.encoder import Encoder, Floats
-from densephrases.model.tokens import Tokens
+from densephrases.model.encoder import Encoder
+from densephrases.model.padding import TokenBatch
+from densephrases.model.tokenizer import Tokens
+from densephrases.quantize.codebooks import VectorCode
+from densephrases.quantize.learn import learn_code
 from densephrases.text.documents import Document
 from tests.conftest import WORDS, small_tokenizer
 

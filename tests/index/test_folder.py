@@ -17,14 +17,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from densephrases.arrays import Floats
 from densephrases.errors import ConfigError, DataError, PhraseIndexError
-from densephrases.index import candidates, disk, folder, parts
+from densephrases.index import durable_files as disk
+from densephrases.index import folder
+from densephrases.index.build import builder as parts
+from densephrases.index.candidates import search as candidates
 from densephrases.index.folder import IndexFolder
+from densephrases.index.kinds import QUANTIZERS, Quantizer
 from densephrases.index.lock import only_writer
 from densephrases.index.settings import IndexSettings
-from densephrases.index.vectors import QUANTIZERS, Quantizer
-from densephrases.model.batches import TokenBatch
-from densephrases.model.encoder import Floats
+from densephrases.model.padding import TokenBatch
 from densephrases.text.documents import Document
 from densephrases.text.passages import Passage
 
@@ -485,7 +488,7 @@ import sys, time
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from densephrases.index import parts
+from densephrases.index.build import builder as parts
 from tests.index.made_up import HashEncoder
 from tests.index.test_folder import LONG, fresh
 parts.PART_ROWS, parts._LOOKED_UP = 60, 2

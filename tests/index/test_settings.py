@@ -8,7 +8,7 @@ import pytest
 from densephrases.errors import ConfigError, ModelError, PhraseIndexError
 from densephrases.index.folder import IndexFolder
 from densephrases.index.settings import IndexSettings
-from densephrases.model.code import CODE_FILE, VectorCode
+from densephrases.quantize.codebooks import CODE_FILE, VectorCode
 from densephrases.text.documents import Document
 from tests.index.made_up import DIM, CodedEncoder, HashEncoder, code_for
 

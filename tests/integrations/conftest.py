@@ -9,7 +9,7 @@ import pytest
 from tests.serve.running import CITIES
 
 if TYPE_CHECKING:
-    from densephrases.model.network import PhraseModel
+    from densephrases.nn.phrase_model import PhraseModel
 
 # Before the libraries are imported: tests tell nobody that they run.
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
@@ -18,7 +18,7 @@ os.environ["LANGSMITH_TRACING"] = "false"
 
 @pytest.fixture(scope="session")
 def folder(tiny_model: "PhraseModel", tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from densephrases.model.export import export_model
+    from densephrases.nn.onnx.export import export_model
     from densephrases.search.phrase_index import PhraseIndex
 
     place = tmp_path_factory.mktemp("integrations")

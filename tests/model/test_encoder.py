@@ -11,10 +11,11 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import BertProcessing
 
-from densephrases.model.batches import TokenBatch
+from densephrases.arrays import Floats
 from densephrases.model.config import ModelConfig
-from densephrases.model.encoder import Encoder, Floats, PassageVectors
-from densephrases.model.tokens import Tokens
+from densephrases.model.encoder import Encoder, PassageVectors
+from densephrases.model.padding import TokenBatch
+from densephrases.model.tokenizer import Tokens
 from densephrases.text.passages import Passage
 
 WORDS = [f"w{i}" for i in range(40)]

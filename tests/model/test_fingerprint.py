@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 from densephrases.model.config import CONFIG_FILE, ModelConfig
-from densephrases.model.export import export_model
-from densephrases.model.network import PhraseModel
-from densephrases.model.runtime import OnnxEncoder, weights_file
+from densephrases.model.onnx import OnnxEncoder, weights_file
+from densephrases.nn.onnx.export import export_model
+from densephrases.nn.phrase_model import PhraseModel
 
 
 def change(*modules: nn.Module) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from densephrases.model.packing import PackedPassages, Packing
-from densephrases.model.tokens import TokenizedPassage
+from densephrases.model.tokenizer import TokenizedPassage
 from densephrases.text.passages import Passage
 from tests.model.test_encoder import PASSAGES, FakeEncoder
 

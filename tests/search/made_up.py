@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from densephrases.arrays import Floats, Mask, Rows
 from densephrases.search.answers import Boundaries, Unit
-from densephrases.search.collection import Floats, Integers, Mask, Part, Rows
-from densephrases.search.wording import REPEATED
+from densephrases.search.scoring.lexical import REPEATED
+from densephrases.search.scoring.searchable import Integers, Part
 from densephrases.text.documents import Document
-from densephrases.text.normal import normalize_answer
+from densephrases.text.hashed_terms import TERMS, terms
+from densephrases.text.normalize import normalize_answer
 from densephrases.text.sentences import sentences_around
-from densephrases.text.terms import TERMS, terms
 from densephrases.text.words import is_inside_word
 
 WORDS = ["The", "the", "a", "Ada", "ada.", "wrote", "Wrote!", "code.", "It", "ran?", "ß", "中文。", "1843", "(x)"]

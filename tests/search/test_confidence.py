@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from densephrases.errors import ConfigError
-from densephrases.search.confidence import Calibration, features
-from densephrases.search.reliability import (
+from densephrases.evaluate.calibration_metrics import (
     CoveragePoint,
     ReliabilityBin,
     coverage_curve,
@@ -17,6 +16,7 @@ from densephrases.search.reliability import (
     reliability_bins,
     risk_coverage_area,
 )
+from densephrases.search.confidence import Calibration, features
 
 SCORES = st.lists(st.floats(-50, 50), min_size=1, max_size=15).map(lambda scores: sorted(scores, reverse=True))
 WEIGHTS = st.floats(0, 3)

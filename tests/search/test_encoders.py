@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from densephrases.errors import ConfigError
-from densephrases.index.places import PLACE_ARRAYS
-from densephrases.model.bundled import load
-from densephrases.model.device import DeviceEncoder, read_indexable
-from densephrases.model.export import export_model
-from densephrases.model.network import PhraseModel
+from densephrases.index.segment.token_offsets import PLACE_ARRAYS
+from densephrases.model.load import load
+from densephrases.nn.gpu.encoder import DeviceEncoder, read_indexable
+from densephrases.nn.onnx.export import export_model
+from densephrases.nn.phrase_model import PhraseModel
 from densephrases.search.encoders import encoder_of
 from densephrases.search.phrase_index import PhraseIndex
 from tests.index.made_up import documents, long_text

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import densephrases
 from densephrases import Document, PhraseIndex
 from densephrases.errors import ConfigError, DataError, PhraseIndexError
-from densephrases.index.build import Progress
-from densephrases.index.vectors import Quantizer
+from densephrases.index.kinds import Quantizer
+from densephrases.index.progress import Progress
 from densephrases.search.answers import Answer
-from densephrases.text.readers import read_documents
+from densephrases.text.readers.read import read_documents
 from tests.index.made_up import HashEncoder
 
 CITIES = [

@@ -13,18 +13,19 @@ from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import BertProcessing
 
+from densephrases.arrays import Floats
 from densephrases.errors import ConfigError, DataError
-from densephrases.model.batches import TokenBatch
 from densephrases.model.config import ModelConfig
-from densephrases.model.encoder import Encoder, Floats, QuestionVectors
-from densephrases.model.tokens import Tokens
+from densephrases.model.encoder import Encoder, QuestionVectors
+from densephrases.model.padding import TokenBatch
+from densephrases.model.tokenizer import Tokens
 from densephrases.search.answers import BOUNDARIES, Answer, Unit
-from densephrases.search.collection import Part
 from densephrases.search.confidence import Calibration
 from densephrases.search.filters import Filter
+from densephrases.search.scoring.lexical import REPEATED
+from densephrases.search.scoring.searchable import Part
 from densephrases.search.searcher import Request, Searcher
 from densephrases.search.timings import Timings
-from densephrases.search.wording import REPEATED
 from densephrases.text.sentences import sentences_around
 
 from .made_up import SIZE, BruteForce, MemoryIndex, SegmentMaker, indexes

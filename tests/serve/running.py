@@ -11,11 +11,11 @@ from typing import Any
 
 import uvicorn
 
-from densephrases.model.batches import TokenBatch
-from densephrases.model.encoder import Floats
+from densephrases.arrays import Floats
+from densephrases.model.padding import TokenBatch
 from densephrases.search.phrase_index import PhraseIndex
+from densephrases.serve.runtime.service import Service
 from densephrases.serve.server import bind, uvicorn_config
-from densephrases.serve.service import Service
 from densephrases.serve.settings import ServiceSettings
 from densephrases.text.documents import Document
 from tests.index.made_up import HashEncoder

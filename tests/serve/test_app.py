@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from densephrases.search.phrase_index import PhraseIndex
-from densephrases.serve.envelope import PAGE_POLICY
 from densephrases.serve.keys import Keys
-from densephrases.serve.logs import JsonLines
+from densephrases.serve.runtime.logs import JsonLines
+from densephrases.serve.runtime.middleware import PAGE_POLICY
 from densephrases.serve.settings import Limits
 
 from .conftest import ADMIN, READING

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from densephrases.evaluate.datasets import GoldAnswer, Question, QuestionedPassage
-from densephrases.model.network import PhraseModel
+from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage
+from densephrases.nn.phrase_model import PhraseModel
 from densephrases.text.passages import Passage
-from densephrases.train.examples import ExampleBuilder, PassageExample
+from densephrases.train.phrases.examples import ExampleBuilder, PassageExample
 
 FACTS: list[tuple[int, str, list[tuple[str, str]]]] = [
     (0, "the tower was built in 1889 by a man", [("when was the tower built?", "1889"), ("by who?", "a man")]),

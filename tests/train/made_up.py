@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from densephrases.model.tokens import Window
-from densephrases.train.examples import PassageExample, QuestionExample
-from densephrases.train.plan import BatchPlan
+from densephrases.model.tokenizer import Window
+from densephrases.train.phrases.examples import PassageExample, QuestionExample
+from densephrases.train.phrases.sampling import BatchPlan
 
 
 def window(length: int) -> Window:

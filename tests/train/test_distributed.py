@@ -14,8 +14,8 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from densephrases.evaluate.datasets import QuestionedPassage
-from densephrases.train.negatives import Golds
+from densephrases.data.squad import QuestionedPassage
+from densephrases.train.phrases.negatives import Golds
 
 from . import two_processes
 from .conftest import write_squad

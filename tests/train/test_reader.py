@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from densephrases.evaluate.datasets import GoldAnswer, Question, QuestionedPassage
-from densephrases.model.reader import Reader
+from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage
+from densephrases.nn.reader import Reader
 from densephrases.text.passages import Passage
-from densephrases.train.batches import Padding
-from densephrases.train.examples import AlignmentReport, ExampleBuilder, PassageExample
-from densephrases.train.loop import LoopConfig
+from densephrases.train.loop.loop import LoopConfig
+from densephrases.train.phrases.batches import Padding
+from densephrases.train.phrases.examples import AlignmentReport, ExampleBuilder, PassageExample
 from densephrases.train.reader import (
     ReaderBatch,
     ReaderExample,

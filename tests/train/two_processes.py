@@ -8,13 +8,13 @@ from accelerate import Accelerator
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from densephrases.model.network import PhraseModel
-from densephrases.train.examples import PassageExample
-from densephrases.train.loop import Loop, LoopConfig
-from densephrases.train.negatives import Golds, gather
-from densephrases.train.objective import LossWeights
-from densephrases.train.phrases import PhraseRecipe, PhraseTask, TrainingData
-from densephrases.train.plan import BatchPlan
+from densephrases.nn.phrase_model import PhraseModel
+from densephrases.train.loop.loop import Loop, LoopConfig
+from densephrases.train.phrases.examples import PassageExample
+from densephrases.train.phrases.negatives import Golds, gather
+from densephrases.train.phrases.objective import LossWeights
+from densephrases.train.phrases.sampling import BatchPlan
+from densephrases.train.phrases.task import PhraseRecipe, PhraseTask, TrainingData
 
 
 def make_task(base: Path, data: Path, world: int = 1) -> PhraseTask:

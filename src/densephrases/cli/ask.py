@@ -15,7 +15,7 @@ from densephrases.cli.options import Effort, IndexArgument, IndexModel, Task, Tr
 from densephrases.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from densephrases.cli.answers import Show
+    from densephrases.cli.show.answers import Show
     from densephrases.search.answers import Unit as UnitName
     from densephrases.search.phrase_index import PhraseIndex
 
@@ -113,7 +113,7 @@ def _where(conditions: list[str] | None) -> dict[str, list[str]] | None:
 
 def _show(terms: Terms, as_json: bool, *, single: bool, batch: bool) -> tuple["Show", Terms]:
     """How answers are shown, and what is to be asked for that."""
-    from densephrases.cli.answers import ShowLines, show_json
+    from densephrases.cli.show.answers import ShowLines, show_json
 
     if as_json:
         return show_json, terms
@@ -123,7 +123,7 @@ def _show(terms: Terms, as_json: bool, *, single: bool, batch: bool) -> tuple["S
 
 
 def in_terminal(terms: Terms, *, repeat_question: bool = False) -> tuple["Show", Terms]:
-    from densephrases.cli.answers import SPARE, ShowInTerminal
+    from densephrases.cli.show.answers import SPARE, ShowInTerminal
 
     show = ShowInTerminal(terms.no_answer, terms.k, repeat_question=repeat_question)
     return show, replace(terms, k=SPARE * terms.k) if terms.unit == "phrase" and terms.k > 0 else terms

@@ -34,9 +34,9 @@ def demo(
     ] = None,
 ) -> None:
     """Index some fifty articles of Wikipedia that come with the package, then ask them."""
-    from densephrases.cli.answers import show_briefly
     from densephrases.cli.ask import Terms, answer, at_terminal, converse, in_terminal
-    from densephrases.model.bundled import load
+    from densephrases.cli.show.answers import show_briefly
+    from densephrases.model.load import load
 
     encoder = load(_MODEL)
     index = _sample_index(folder or _cache_folder() / f"sample-{_key(encoder)}", encoder)
@@ -49,11 +49,11 @@ def demo(
 
 
 def _sample_index(folder: Path, encoder: "Encoder") -> "PhraseIndex":
-    from densephrases.cli.building import Building, console
+    from densephrases.cli.show.building import Building, console
     from densephrases.index.manifest import MANIFEST_FILE, Manifest
     from densephrases.sample import articles_path
     from densephrases.search.phrase_index import PhraseIndex
-    from densephrases.serve.examples import EXAMPLES_FILE
+    from densephrases.serve.runtime.suggested_questions import EXAMPLES_FILE
 
     if (folder / MANIFEST_FILE).is_file() and not Manifest.load(folder).building:
         return PhraseIndex.open(folder, encoder)

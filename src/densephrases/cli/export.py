@@ -19,11 +19,11 @@ def export(
     """Export a trained model to ONNX, for indexing and answering without torch."""
     require("train", "torch", "transformers", "onnx", "safetensors")
     quiet_transformers()
-    from densephrases.model.adapted import export_tasks
     from densephrases.model.card import read_card
-    from densephrases.model.export import export_model
-    from densephrases.model.network import PhraseModel
-    from densephrases.model.runtime import PRECISIONS
+    from densephrases.model.onnx import PRECISIONS
+    from densephrases.nn.adapted_folder import export_tasks
+    from densephrases.nn.onnx.export import export_model
+    from densephrases.nn.phrase_model import PhraseModel
 
     folder = out or model
     wanted = {"fp32": fp32, "int8": int8}
@@ -41,7 +41,7 @@ def import_original(
     """Convert a checkpoint of the original DensePhrases code (three encoders)."""
     require("train", "torch", "transformers", "safetensors")
     quiet_transformers()
-    from densephrases.model.original import import_original as convert
+    from densephrases.nn.import_original import import_original as convert
 
     report = convert(source, out)
     typer.echo(f"Saved in {out}: {report.taken} tensors taken, {report.ignored} of other models ignored")

@@ -17,7 +17,7 @@ from densephrases.cli.options import IndexArgument, IndexModel, PreferTitles, Ta
 from densephrases.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from densephrases.search.extraction import Fact
+    from densephrases.search.relations import Fact
 
 COLUMNS = ("subject", "object", "confidence", "sentence", "title", "document", "start", "end")
 progress_console = Console(stderr=True, highlight=False)
@@ -51,9 +51,9 @@ def extract(
 
     A subject without an answer as sure as --min-confidence has an empty object.
     """
-    from densephrases.search.extraction import QUESTION, SLOT
     from densephrases.search.phrase_index import PhraseIndex
-    from densephrases.text.files import refuse_missing_folder
+    from densephrases.search.relations import QUESTION, SLOT
+    from densephrases.text.readers.files import refuse_missing_folder
 
     form = _format(out)
     refuse_missing_folder(out)

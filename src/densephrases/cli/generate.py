@@ -15,13 +15,13 @@ from rich.table import Table
 from densephrases.cli.extras import quiet_transformers, require
 from densephrases.cli.lines import counted
 from densephrases.cli.options import AsJson, Cpu
+from densephrases.data.generated.candidate_answers import PIPELINE, Kind
 from densephrases.errors import ConfigError
-from densephrases.generate.candidates import PIPELINE, Kind
 
 if TYPE_CHECKING:
-    from densephrases.evaluate.leakage import LeakReport
-    from densephrases.generate.detached import Amount
-    from densephrases.generate.roundtrip import FilterReport
+    from densephrases.data.decontaminate import LeakReport
+    from densephrases.data.generated.without_passages import Amount
+    from densephrases.train.augment.round_trip import FilterReport
 
 app = typer.Typer(
     help="Generate questions for training (needs the extras 'train' and 'questions').",
@@ -86,9 +86,9 @@ def questions(
         raise ConfigError("Give either --passages or --answers, the passages with their candidate answers.")
     require("train", "torch", "transformers", "safetensors")
     quiet_transformers()
-    from densephrases.generate.questions import Generation, generate_questions
-    from densephrases.model.generator import Decoding
     from densephrases.model.prompts import GeneratorConfig
+    from densephrases.nn.question_generator import Decoding
+    from densephrases.train.augment.generate import Generation, generate_questions
 
     GeneratorConfig.load(model)  # anything else is refused before passages are read
     decoding = Decoding(beams=beams, sample=sample, temperature=temperature, top_p=top_p, seed=seed)
@@ -126,7 +126,7 @@ def filter_(
     """Keep the questions that a reader answers with the answer they were made from."""
     require("train", "torch", "transformers", "safetensors")
     quiet_transformers()
-    from densephrases.generate.roundtrip import filter_questions
+    from densephrases.train.augment.round_trip import filter_questions
 
     with _bar("passages") as advance:
         report = filter_questions(file, reader, out, f1, exclude or [], cpu, advance)
@@ -144,7 +144,7 @@ def detach(
     out: Annotated[Path, typer.Option(help="The questions file to write, JSON lines; .xz compresses it.")],
 ) -> None:
     """Write questions without their passages: small, to be shared with all who have the passages."""
-    from densephrases.generate.detached import detach_questions
+    from densephrases.data.generated.without_passages import detach_questions
 
     typer.echo(f"{_amount(detach_questions(file, out))} in {out}.")
 
@@ -158,7 +158,7 @@ def attach(
     """Join questions to their passages again, for training."""
     if not passages:
         raise ConfigError(NO_PASSAGES)
-    from densephrases.generate.detached import attach_questions
+    from densephrases.data.generated.without_passages import attach_questions
 
     with _bar("passages") as advance:
         report = attach_questions(file, passages, out, advance)
@@ -181,8 +181,8 @@ def _extract(
     limit: int | None,
     resume: bool,
 ) -> None:
-    from densephrases.generate.answers import Extraction, extract_answers
-    from densephrases.generate.partial import PartialLines
+    from densephrases.data.generated.answers_file import Extraction, extract_answers
+    from densephrases.data.generated.resumable_lines import PartialLines
 
     extraction = Extraction(
         passages=tuple(passages),

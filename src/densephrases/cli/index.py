@@ -16,8 +16,8 @@ from densephrases.cli.options import AsJson, IndexArgument, IndexModel, Quantize
 from densephrases.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
+    from densephrases.index.disk_usage import Storage
     from densephrases.index.folder import IndexInfo
-    from densephrases.index.storage import Storage
     from densephrases.search.phrase_index import Threshold
 
 _DAMAGED = 1  # exit code of `check`
@@ -67,7 +67,7 @@ def index(
     strict: Strict = False,
 ) -> None:
     """Index documents in a new folder. If it is stopped, even killed, the same command goes on from there."""
-    from densephrases.cli.building import Building
+    from densephrases.cli.show.building import Building
     from densephrases.search.phrase_index import PhraseIndex
 
     threshold = _threshold(filter_threshold)
@@ -96,7 +96,7 @@ def _threshold(written: str) -> "Threshold":
 
 def add(folder: IndexArgument, paths: Paths, strict: Strict = False, model: IndexModel = None) -> None:
     """Add documents; those that are there already, unchanged, are passed over."""
-    from densephrases.cli.building import Building
+    from densephrases.cli.show.building import Building
     from densephrases.search.phrase_index import PhraseIndex
 
     opened = PhraseIndex.open(folder, model)
@@ -107,7 +107,7 @@ def add(folder: IndexArgument, paths: Paths, strict: Strict = False, model: Inde
 
 def update(folder: IndexArgument, paths: Paths, strict: Strict = False, model: IndexModel = None) -> None:
     """Add documents, replacing those of the same id whose content has changed."""
-    from densephrases.cli.building import Building
+    from densephrases.cli.show.building import Building
     from densephrases.search.phrase_index import PhraseIndex
 
     opened = PhraseIndex.open(folder, model)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from densephrases.errors import DataError, first_line
-from densephrases.text.files import UNREADABLE, read_text
+from densephrases.text.readers.files import UNREADABLE, read_text
 
 
 def read_lines(path: Path) -> list[str]:

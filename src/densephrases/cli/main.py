@@ -10,8 +10,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from densephrases import __version__
 from densephrases.errors import DensePhrasesError
+from densephrases.version import __version__
 
 COMMANDS = (
     *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "serve", "mcp", "demo"),
@@ -37,7 +37,7 @@ def _imported(name: str) -> Callable[..., None] | typer.Typer:
         case "generate":
             from densephrases.cli import generate as module
         case "eval":
-            from densephrases.cli import evaluate as module
+            from densephrases.cli.eval import reading as module
         case "export" | "import-original":
             from densephrases.cli import export as module
         case _:

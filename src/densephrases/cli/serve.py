@@ -48,9 +48,9 @@ def serve(
     """
     require("serve", "fastapi", "uvicorn", "prometheus_client")
     from densephrases.serve.keys import Keys
+    from densephrases.serve.runtime.service import open_index
     from densephrases.serve.server import bind
     from densephrases.serve.server import serve as run
-    from densephrases.serve.service import open_index
     from densephrases.serve.settings import Limits, ServiceSettings, own_names
 
     if workers < 1:
@@ -91,7 +91,7 @@ def _announce(documents: int, host: str, port: int) -> None:
 
 def configure_log() -> None:
     """JSON lines on stderr; in place of what the command logs otherwise."""
-    from densephrases.serve.logs import JsonLines
+    from densephrases.serve.runtime.logs import JsonLines
 
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines())

@@ -14,9 +14,9 @@ from densephrases.cli.options import Cpu
 Recipe = TypeVar("Recipe")
 
 if TYPE_CHECKING:
-    from densephrases.train.loop import Observer, Outcome
-    from densephrases.train.phrases import PhraseRecipe
-    from densephrases.train.questions import QuestionRecipe
+    from densephrases.train.loop.loop import Observer, Outcome
+    from densephrases.train.phrases.task import PhraseRecipe
+    from densephrases.train.question_generator import QuestionRecipe
     from densephrases.train.reader import ReaderRecipe
 
     Training = tuple[type[Recipe], Callable[[Recipe, Path, Sequence[Observer], bool, bool], Outcome]]
@@ -48,8 +48,8 @@ def trains_by_recipe(training: "Callable[[], Training[Recipe]]") -> "Callable[[]
         cpu: Cpu = False,
     ) -> None:
         _require_training()
-        from densephrases.cli.progress import watch_training
-        from densephrases.train.recipes import load_recipe, override
+        from densephrases.cli.show.training import watch_training
+        from densephrases.train.loop.recipes import load_recipe, override
 
         recipe_type, train = training()
         run = override(load_recipe(recipe, recipe_type, kind, data, models), settings or [])
@@ -70,7 +70,7 @@ def reader() -> "Training[ReaderRecipe]":
 @trains_by_recipe
 def phrases() -> "Training[PhraseRecipe]":
     """Train passage and question encoders with distillation, negatives and filter."""
-    from densephrases.train.phrases import PhraseRecipe, train_phrases
+    from densephrases.train.phrases.task import PhraseRecipe, train_phrases
 
     return PhraseRecipe, train_phrases
 
@@ -78,7 +78,7 @@ def phrases() -> "Training[PhraseRecipe]":
 @trains_by_recipe
 def questions() -> "Training[QuestionRecipe]":
     """Train a question generator, whose questions are further training data (see: generate)."""
-    from densephrases.train.questions import QuestionRecipe, train_questions
+    from densephrases.train.question_generator import QuestionRecipe, train_questions
 
     return QuestionRecipe, train_questions
 
@@ -117,12 +117,12 @@ def queries(
 ) -> None:
     """Train question encoders further to find answers in an index, which stays as it is."""
     _require_training()
-    from densephrases.cli.progress import watch_training
+    from densephrases.cli.show.training import watch_training
     from densephrases.index.folder import IndexFolder
     from densephrases.model.tasks import task_folder
-    from densephrases.train.adapt import QueryRecipe, train_queries
-    from densephrases.train.queries import QuerySettings
-    from densephrases.train.recipes import override
+    from densephrases.train.fit import QueryRecipe, train_queries
+    from densephrases.train.loop.recipes import override
+    from densephrases.train.queries.task import QuerySettings
 
     recipe = QueryRecipe(
         index=index,
@@ -150,7 +150,7 @@ def mean(
 ) -> None:
     """Average the weights of models of one base, such as one and what it went on to be."""
     _require_training()
-    from densephrases.train.mean import save_mean
+    from densephrases.train.average import save_mean
 
     save_mean(models, out)
     typer.echo(f"Mean of {len(models)} models saved in {out}; fit thresholds to it with 'densephrases eval'.")

@@ -10,14 +10,14 @@ from functools import cached_property, partial
 from typing import Any, Self, TypeVar, Unpack, overload
 from urllib.parse import quote, urlencode
 
-from densephrases.client.connection import Service
+from densephrases.client.http import Service
 from densephrases.errors import DataError
-from densephrases.index.build import Progress
 from densephrases.index.folder import IndexInfo
+from densephrases.index.progress import Progress
 from densephrases.index.settings import IndexSettings
 from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
-from densephrases.search.extraction import QUESTION, Extraction, Fact
 from densephrases.search.phrase_index import SearchOptions
+from densephrases.search.relations import QUESTION, Extraction, Fact
 from densephrases.search.searcher import Request
 from densephrases.text.documents import Document
 

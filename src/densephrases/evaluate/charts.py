@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from densephrases.evaluate.confidence import ConfidenceReport
+from densephrases.evaluate.tune.confidence import ConfidenceReport
 
 
 def draw_confidence(report: ConfidenceReport, path: Path) -> None:

@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from densephrases.evaluate.ceiling import answerable
-from densephrases.evaluate.golds import golds_of, squeeze
-from densephrases.evaluate.questions import OpenQuestion
+from densephrases.data.matching.gold_answers import golds_of, squeeze
+from densephrases.data.questions import OpenQuestion
+from densephrases.evaluate.answerable import answerable
 from densephrases.evaluate.retrieval import Ranking, RetrievalScores, require_measures, retrieval_scores
-from densephrases.index.candidates import DEFAULT_EFFORT
+from densephrases.index.candidates.base import DEFAULT_EFFORT
 from densephrases.search.answers import Answer, Unit
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.search.searcher import Request
-from densephrases.text.normal import normalize_answer
+from densephrases.text.normalize import normalize_answer
 
 CUTOFFS = (1, 5, 10, 20, 100)
 ASKED_AT_ONCE = 256

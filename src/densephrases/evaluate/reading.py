@@ -13,16 +13,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.arrays import Floats
+from densephrases.data.matching.em_f1 import best_over_golds, exact_match, f1
+from densephrases.data.squad import Question, QuestionedPassage, questions_of
 from densephrases.errors import DataError
-from densephrases.evaluate.datasets import Question, QuestionedPassage, questions_of
-from densephrases.evaluate.metrics import best_over_golds, exact_match, f1
-from densephrases.index.terms import SegmentTerms
-from densephrases.index.vectors import Quantizer, VectorStore
-from densephrases.model.code import VectorCode
+from densephrases.index.kinds import Quantizer
+from densephrases.index.segment.passage_terms import SegmentTerms
+from densephrases.index.vectors.store import VectorStore
 from densephrases.model.config import ModelConfig
-from densephrases.model.encoder import Encoder, Floats, PassageVectors, QuestionVectors
-from densephrases.search.spans import Span, SpanCosts, best_span
-from densephrases.search.wording import QuestionWords, WordValues
+from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
+from densephrases.quantize.codebooks import VectorCode
+from densephrases.search.scoring.in_passage import Span, SpanCosts, best_span
+from densephrases.search.scoring.lexical import QuestionWords, WordValues
 from densephrases.text.words import whole_words
 
 QUESTIONS_AT_ONCE = 128

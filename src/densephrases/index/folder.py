@@ -6,23 +6,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from densephrases import __version__
+from densephrases.arrays import Mask
 from densephrases.errors import DataError, PhraseIndexError
-from densephrases.index.build import Progress, ProgressCallback
-from densephrases.index.disk import full_disk_explained
-from densephrases.index.ledger import Ledger
+from densephrases.index.build.builder import PartBuilder
+from densephrases.index.build.merge import Run, add_candidates, copy_runs, is_whole, largest_segment, plan_merge
+from densephrases.index.commits import Ledger
+from densephrases.index.disk_usage import Storage
+from densephrases.index.durable_files import full_disk_explained
 from densephrases.index.lock import only_writer
 from densephrases.index.manifest import DELETED_FOLDER, MANIFEST_FILE, SEGMENTS_FOLDER, Manifest, SegmentEntry
-from densephrases.index.merge import Mask, Run, add_candidates, copy_runs, is_whole, largest_segment, plan_merge
 from densephrases.index.own_files import refuse_foreign, refuse_links
-from densephrases.index.parts import PartBuilder
-from densephrases.index.segment import Segment
+from densephrases.index.progress import Progress, ProgressCallback
+from densephrases.index.segment.reader import Segment
 from densephrases.index.settings import IndexSettings
 from densephrases.index.snapshot import Snapshot
-from densephrases.index.storage import Storage
-from densephrases.model.code import VectorCode
 from densephrases.model.encoder import Encoder
+from densephrases.quantize.codebooks import VectorCode
 from densephrases.text.documents import Document
+from densephrases.version import __version__
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from densephrases.errors import PhraseIndexError
-from densephrases.index.candidates import CandidateKind
-from densephrases.index.disk import FileEntry, replace_json
+from densephrases.index.durable_files import FileEntry, replace_json
+from densephrases.index.kinds import CandidateKind
 from densephrases.index.settings import IndexSettings
 
 SCHEMA_VERSION = 7

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from densephrases.errors import PhraseIndexError
-from densephrases.index.inverted import INVERTED_FILES
+from densephrases.index.candidates.ivf_file import INVERTED_FILES
 from densephrases.index.lock import LOCK_FILE
 from densephrases.index.manifest import DELETED_FOLDER, NEW_MANIFEST_FILE, SEGMENTS_FOLDER, Manifest
-from densephrases.index.segment import SEGMENT_FILES
+from densephrases.index.segment.reader import SEGMENT_FILES
 
 _SEGMENT = re.compile(r"\d{6,}")
 _DELETED = re.compile(r"\d{6,}\.bin")

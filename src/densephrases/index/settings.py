@@ -6,13 +6,12 @@ from hashlib import sha256
 from typing import Self
 
 from densephrases.errors import ConfigError, PhraseIndexError
-from densephrases.index.candidates import CANDIDATE_KINDS, CandidateKind
-from densephrases.index.compact import refuse_none
-from densephrases.index.vectors import QUANTIZERS, Quantizer
-from densephrases.model.code import CODE_FILE, VectorCode
+from densephrases.index.kinds import CANDIDATE_KINDS, QUANTIZERS, CandidateKind, Quantizer
 from densephrases.model.config import FINGERPRINT_DIGITS
 from densephrases.model.encoder import Encoder
 from densephrases.model.folders import resolve
+from densephrases.quantize.codebooks import CODE_FILE, VectorCode
+from densephrases.quantize.product import refuse_none
 from densephrases.text.passages import LONGEST, SHORTEST
 
 _LIMITS = ("passage_tokens", "overlap", "title_tokens", "max_words")

@@ -9,14 +9,14 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.arrays import Mask
 from densephrases.errors import PhraseIndexError
-from densephrases.index.disk import DAMAGE_REMEDY, FileEntry
-from densephrases.index.identity import id_hash
+from densephrases.index.durable_files import DAMAGE_REMEDY, FileEntry
 from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifest, SegmentEntry
-from densephrases.index.merge import Mask
-from densephrases.index.segment import Segment
-from densephrases.index.vectors import map_array
-from densephrases.model.code import VectorCode
+from densephrases.index.mapped import map_array
+from densephrases.index.segment.document_keys import id_hash
+from densephrases.index.segment.reader import Segment
+from densephrases.quantize.codebooks import VectorCode
 
 
 @dataclass(frozen=True, slots=True)

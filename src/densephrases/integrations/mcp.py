@@ -7,10 +7,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from densephrases import __version__
 from densephrases.errors import DensePhrasesError
 from densephrases.integrations.source import Source, facts_of
 from densephrases.search.answers import Unit
+from densephrases.version import __version__
 
 _MOST = 50
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.arrays import Floats
 from densephrases.errors import ModelError
-from densephrases.model.batches import TokenBatch, batches_by_length, token_batch
-from densephrases.model.code import VectorCode
 from densephrases.model.config import ModelConfig
-from densephrases.model.tokens import Ids, TokenizedPassage, Tokens
+from densephrases.model.padding import TokenBatch, batches_by_length, token_batch
+from densephrases.model.tokenizer import Ids, TokenizedPassage, Tokens
+from densephrases.quantize.codebooks import VectorCode
 from densephrases.text.passages import Passage
-
-Floats = NDArray[np.float32]
 
 # Shape suffixes: B questions, T tokens of a passage, D vector size.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.model.tokens import TokenizedPassage
+from densephrases.model.tokenizer import TokenizedPassage
 
 Integers = NDArray[np.int64]
 

@@ -10,7 +10,7 @@ import numpy as np
 from tokenizers import AddedToken, Encoding, Tokenizer
 
 from densephrases.errors import ConfigError, ModelError
-from densephrases.model.tokens import Ids, token_offsets
+from densephrases.model.tokenizer import Ids, token_offsets
 from densephrases.text.passages import Passage
 
 GENERATOR_FILE = "generator.json"

@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from densephrases.search.collection import Mask, Rows
-from densephrases.search.pairs import NOTHING, Phrases
+from densephrases.arrays import Mask, Rows
 from densephrases.search.passages import FoundPassage, PassageTexts, PlacedPhrases
-from densephrases.search.wording import QuestionWords
-from densephrases.text.normal import normalize_answer
+from densephrases.search.scoring.lexical import QuestionWords
+from densephrases.search.scoring.pairs import NOTHING, Phrases
+from densephrases.text.normalize import normalize_answer
 from densephrases.text.sentences import TextSpan
 from densephrases.text.words import is_phrase
 

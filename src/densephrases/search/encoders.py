@@ -1,13 +1,12 @@
 """The encoder that a model is meant by: a name, a folder, and on which device."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import Literal, get_args
 
 from densephrases.errors import ConfigError, MissingExtraError
-from densephrases.model.bundled import load
 from densephrases.model.encoder import Encoder
 from densephrases.model.folders import bundled_names, resolve
+from densephrases.model.load import load
 
 Model = str | Path | Encoder
 Device = Literal["cpu", "cuda"]
@@ -23,15 +22,14 @@ def encoder_of(model: Model, device: Device = "cpu") -> Encoder:
 
 
 def _on_gpu(folder: Path) -> Encoder:
-    try:  # by its name, as search must not know of torch
-        load_on_device = import_module("densephrases.model.device").load_on_device
+    try:
+        from densephrases.nn.gpu.encoder import load_on_device
     except ModuleNotFoundError as error:
         raise MissingExtraError(
             f"device='cuda' needs the package '{error.name}', which is not installed: "
             "pip install 'densephrases[train]', or use device='cpu'"
         ) from error
-    encoder: Encoder = load_on_device(folder)
-    return encoder
+    return load_on_device(folder)
 
 
 def name_of(model: Model, encoder: Encoder) -> str:

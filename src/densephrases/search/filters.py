@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from densephrases.arrays import Mask
 from densephrases.errors import ConfigError
-from densephrases.search.collection import DocumentRecord, Mask, Segment
+from densephrases.search.scoring.searchable import DocumentRecord, Segment
 
 Value = str | int | float | bool
 Where = Mapping[str, Value | Iterable[Value]]

@@ -6,8 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from densephrases.search.collection import DocumentRecord, Part, Rows, Segment, passages_of
-from densephrases.search.pairs import Phrases
+from densephrases.arrays import Rows
+from densephrases.search.scoring.pairs import Phrases
+from densephrases.search.scoring.searchable import DocumentRecord, Part, Segment, passages_of
 from densephrases.text.sentences import sentence_spans
 
 _PASSAGE_BITS = 40

@@ -2,27 +2,28 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
-from typing import Literal, Protocol, Self, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack, overload
 
 from densephrases.errors import DensePhrasesError, MissingExtraError, PhraseIndexError
-from densephrases.index.build import Progress, ProgressCallback
-from densephrases.index.candidates import CandidateKind
+from densephrases.index.disk_usage import Storage
 from densephrases.index.folder import IndexFolder, IndexInfo
+from densephrases.index.kinds import CandidateKind, Quantizer
 from densephrases.index.manifest import Manifest
+from densephrases.index.progress import Progress, ProgressCallback
 from densephrases.index.settings import IndexSettings
-from densephrases.index.storage import Storage
-from densephrases.index.vectors import Quantizer
 from densephrases.model.encoder import Encoder
 from densephrases.search.answers import Answer, Unit
 from densephrases.search.confidence import Calibration
 from densephrases.search.encoders import Device, Model, encoder_of, name_of
-from densephrases.search.extraction import QUESTION, Extraction, Fact, extract_facts
 from densephrases.search.filters import Where
+from densephrases.search.relations import QUESTION, Extraction, Fact, extract_facts
 from densephrases.search.searcher import Request, Searcher
 from densephrases.search.timings import Timings
 from densephrases.text.documents import Document
+
+if TYPE_CHECKING:
+    from densephrases.train.fit import Adaptation
 
 Threshold = float | None | Literal["model"]
 
@@ -60,21 +61,6 @@ class FitSettings(TypedDict, total=False):
     top_k: int
     seed: int
     cpu: bool
-
-
-class Adaptation(Protocol):
-    """A question side that was learned, and how well it does."""
-
-    @property
-    def encoder(self) -> Encoder: ...
-    @property
-    def scores(self) -> dict[str, float]: ...
-    @property
-    def coverage(self) -> object:
-        """How many questions could be learned from, in words."""
-
-    def save(self, folder: str | Path, task: str | None = None) -> None:
-        """As the default side of a new model folder, or as that of a task within a folder of the same model."""
 
 
 class PhraseIndex:
@@ -245,14 +231,14 @@ class PhraseIndex:
         Returns:
             Scores and, for later use, `save(folder)`.
         """
-        try:  # by its name, as search must not know of training
-            adapt = import_module("densephrases.train.adapt").adapt
+        try:
+            from densephrases.train.fit import adapt
         except ModuleNotFoundError as error:
             raise MissingExtraError(
                 f"PhraseIndex.fit needs the package '{error.name}', which is not installed: "
                 "pip install 'densephrases[train]'"
             ) from error
-        adapted: Adaptation = adapt(self.folder, self.encoder, questions, answers, dev, **settings)
+        adapted = adapt(self.folder, self.encoder, questions, answers, dev, **settings)
         with self._changing():
             self.encoder = adapted.encoder
         return adapted

@@ -9,17 +9,17 @@ from itertools import chain, islice
 from typing import get_args
 
 from densephrases.errors import ConfigError, DataError
-from densephrases.index.candidates import DEFAULT_EFFORT
+from densephrases.index.candidates.base import DEFAULT_EFFORT
 from densephrases.model.encoder import Encoder
 from densephrases.search.answers import BOUNDARIES, Answer, Boundaries, Distinct, Unit, answers_of
-from densephrases.search.collection import Index, Part, exact_candidates
 from densephrases.search.confidence import RIVALS, Calibration
 from densephrases.search.filters import Filter, Where
-from densephrases.search.pairs import PairSearch, Phrases
 from densephrases.search.passages import PassageTexts, sampled_texts
+from densephrases.search.scoring.lexical import QuestionWords, WordValues
+from densephrases.search.scoring.pairs import PairSearch, Phrases
+from densephrases.search.scoring.searchable import Index, Part, exact_candidates
+from densephrases.search.scoring.windows import Queries
 from densephrases.search.timings import Timings
-from densephrases.search.windows import Queries
-from densephrases.search.wording import QuestionWords, WordValues
 from densephrases.text.truecase import Truecaser
 
 QUESTIONS_AT_ONCE = 64  # a few thousand phrases are looked at for each, so that a batch takes some 50 MB

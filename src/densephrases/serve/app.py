@@ -7,13 +7,15 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from densephrases import __version__
-from densephrases.serve import about, answers, documents, extraction
-from densephrases.serve.envelope import Envelope
-from densephrases.serve.openapi import with_limits
-from densephrases.serve.page import add_page
+from densephrases.serve.api import answers, documents
+from densephrases.serve.api import extract as extraction
+from densephrases.serve.api import info as about
+from densephrases.serve.api.openapi import with_limits
+from densephrases.serve.page.static import add_page
 from densephrases.serve.problems import add_problem_handlers
-from densephrases.serve.service import Service
+from densephrases.serve.runtime.middleware import Envelope
+from densephrases.serve.runtime.service import Service
+from densephrases.version import __version__
 
 _DESCRIPTION = """Answers questions from an index of documents with the exact phrase and the place where it stands.
 

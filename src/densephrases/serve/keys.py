@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from densephrases.errors import ConfigError
-from densephrases.text.files import UNREADABLE, read_text
+from densephrases.text.readers.files import UNREADABLE, read_text
 
 SHORTEST = 16
 _MAKE_ONE = 'python -c "import secrets; print(secrets.token_urlsafe(32))"'

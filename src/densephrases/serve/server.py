@@ -20,8 +20,8 @@ import uvicorn
 from densephrases.errors import ConfigError, ServiceError
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.app import create_app
-from densephrases.serve.metrics import SHARED_FOLDER
-from densephrases.serve.service import Service
+from densephrases.serve.runtime.metrics import SHARED_FOLDER
+from densephrases.serve.runtime.service import Service
 from densephrases.serve.settings import ServiceSettings
 
 _BACKLOG = 2048

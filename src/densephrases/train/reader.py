@@ -8,19 +8,26 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from densephrases.evaluate.datasets import QuestionedPassage, read_squad
+from densephrases.data.squad import QuestionedPassage, read_squad
 from densephrases.evaluate.reading import Prediction, ReadingScores
 from densephrases.model.card import write_card
-from densephrases.model.reader import Reader
-from densephrases.model.tokens import Window
-from densephrases.model.trunk import trunk_parameters
-from densephrases.search.spans import Span, best_span
-from densephrases.train.batches import Inputs, Padding, Tensors, columns, content_mask, inputs
-from densephrases.train.examples import Ambiguous, ExampleBuilder, PassageExample, best_window, read_training_data
-from densephrases.train.loop import Loop, LoopConfig, Observer, Outcome
-from densephrases.train.losses import marginal_loss
-from densephrases.train.objective import one_hot_columns
-from densephrases.train.plan import length_pools
+from densephrases.model.tokenizer import Window
+from densephrases.nn.backbone import trunk_parameters
+from densephrases.nn.reader import Reader
+from densephrases.search.scoring.in_passage import Span, best_span
+from densephrases.train.loop.loop import Loop, LoopConfig, Observer, Outcome
+from densephrases.train.loop.tensors import Inputs, Tensors, columns, content_mask, inputs
+from densephrases.train.phrases.batches import Padding
+from densephrases.train.phrases.examples import (
+    Ambiguous,
+    ExampleBuilder,
+    PassageExample,
+    best_window,
+    read_training_data,
+)
+from densephrases.train.phrases.losses import marginal_loss
+from densephrases.train.phrases.objective import one_hot_columns
+from densephrases.train.phrases.sampling import length_pools
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""`densephrases eval`: measures, changes nothing."""

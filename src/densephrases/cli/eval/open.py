@@ -1,0 +1,140 @@
+"""`densephrases eval open`: questions asked of a whole index."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from densephrases.cli.ask import Unit
+from densephrases.cli.lines import counted, read_lines
+from densephrases.cli.options import AsJson, Effort, IndexArgument, IndexModel, KiltFile, Task, Truecase, Words
+
+if TYPE_CHECKING:
+    from densephrases.evaluate.open_domain import Advance, OpenScores
+    from densephrases.search.phrase_index import PhraseIndex
+
+progress_console = Console(stderr=True, highlight=False)
+
+
+class Format(StrEnum):
+    lines = "lines"
+    nq_open = "nq-open"
+    webquestions = "webquestions"
+    trec = "trec"
+    triviaqa = "triviaqa"
+    squad = "squad"
+    entityquestions = "entityquestions"
+    dpr = "dpr"
+    kilt = "kilt"
+    beir = "beir"
+
+
+def open_domain(
+    folder: IndexArgument,
+    data: Annotated[Path, typer.Argument(help="Questions, plain or compressed; a folder in BEIR's format.")],
+    form: Annotated[Format | None, typer.Option("--format", help="Of the questions [default: recognised].")] = None,
+    regex: Annotated[
+        bool | None, typer.Option(help="Whether answers are patterns [default: as the file says].")
+    ] = None,
+    candidates: Annotated[
+        Path | None, typer.Option(help="Only phrases that are lines of this file count as answers.")
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="How many results of each question are judged.")] = 100,
+    unit: Annotated[Unit, typer.Option(help="What counts as one result.")] = Unit.phrase,
+    effort: Effort = 0.5,
+    words: Words = None,
+    truecase: Truecase = True,
+    task: Task = None,
+    model: IndexModel = None,
+    out: Annotated[Path | None, typer.Option(help="Write each question's results to this JSON-lines file.")] = None,
+    trec_run: Annotated[Path | None, typer.Option(help="Write retrieved documents to this TREC run.")] = None,
+    kilt: KiltFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Exact match and F1 of questions asked of a whole index, with the share that it can answer at all."""
+    from densephrases.data.files import read_questions
+    from densephrases.evaluate.open_domain import OpenOptions, OpenScores, ask_collection
+    from densephrases.evaluate.predictions import open_predictions
+    from densephrases.evaluate.retrieval import require_measures
+    from densephrases.search.phrase_index import PhraseIndex
+    from densephrases.text.normalize import normalize_answer
+
+    require_measures()
+    file = read_questions(data, None if form is None else form.value, regex)
+    allowed = None if candidates is None else frozenset(map(normalize_answer, read_lines(candidates)))
+    options = OpenOptions(k=k, unit=unit.value, truecase=truecase, effort=effort, words=words, candidates=allowed)
+    index = PhraseIndex.open(folder, model, task)
+    judged = []
+    with (
+        open_predictions(out, trec_run, kilt, options.unit) as files,
+        _two_bars(index.info().passages, len(file.questions)) as (read, asked),
+    ):
+        for prediction in ask_collection(index, file.questions, options, read, asked):
+            files.write(prediction)
+            judged.append(prediction.judgement)
+    scores = OpenScores.of(judged, options)
+    matching = "regex" if any(q.regex for q in file.questions) else "normal"
+    about = {
+        "format": file.format,
+        "matching": matching if allowed is None else f"{matching}, candidates",
+        "unit": options.unit,
+        "k": options.k,
+        "task": task,
+        "words": index.encoder.config.word_weight if words is None else words,
+        "documents_in_index": len(index),
+        "truecase": _truecasing(index, truecase),
+        "notes": file.notes,
+    }
+    if as_json:
+        typer.echo(json.dumps(scores.to_dict() | about))
+    else:
+        _print_scores(scores, about)
+
+
+@contextmanager
+def _two_bars(passages: int, questions: int) -> Iterator[tuple["Advance", "Advance"]]:
+    with Progress(console=progress_console, transient=True) as progress:
+        reading = progress.add_task("looking for the answers in the text", total=passages)
+        asking = progress.add_task("asking", total=questions)
+        yield lambda count: progress.advance(reading, count), lambda count: progress.advance(asking, count)
+
+
+def _truecasing(index: "PhraseIndex", wanted: bool) -> str:
+    if not index.searcher.truecases:
+        return "without effect: the model knows no capitals"
+    return "questions without capitals get them" if wanted else "off"
+
+
+def _print_scores(scores: "OpenScores", about: dict[str, Any]) -> None:
+    for note in about["notes"]:
+        typer.echo(note)
+    typer.echo(
+        f"{counted(scores.questions, 'question')} to {counted(about['documents_in_index'], 'document')}; "
+        f"truecasing: {about['truecase']}"
+    )
+    if scores.exact_match is not None:
+        typer.echo(
+            f"EM {scores.exact_match:.2f} of {scores.ceiling:.2f} possible, F1 {scores.f1:.2f}: {scores.answerable:,} "
+            f"questions have an answer in the text, {scores.exact_match_of_answerable or 0:.2f}% of them are answered"
+        )
+    table = Table("%, among the first", *scores.documents.hits_at, "MRR")
+    if scores.passages is not None:
+        table.add_row(f"EM (at most {scores.ceiling:.2f})", *_row(scores.exact_match_at), "")
+        table.add_row("passage with answer", *_row(scores.passages.hits_at), f"{scores.passages.mrr:.2f}")
+    table.add_row("document", *_row(scores.documents.hits_at), f"{scores.documents.mrr:.2f}")
+    if scores.documents.recall_at is not None:
+        table.add_row("recall of documents", *_row(scores.documents.recall_at), "")
+    Console(highlight=False).print(table)
+    if scores.documents.ndcg_at_10 is not None:
+        typer.echo(f"nDCG@10 {scores.documents.ndcg_at_10:.2f}")
+
+
+def _row(values: dict[str, float]) -> list[str]:
+    return [f"{value:.2f}" for value in values.values()]

@@ -1,0 +1,177 @@
+"""What a person sees of documents being indexed."""
+
+import signal
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import NoReturn, Self
+
+import typer
+from rich.console import Console
+from rich.filesize import decimal
+from rich.markup import escape
+from rich.progress import BarColumn, ProgressColumn, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from rich.text import Text
+
+from densephrases.cli.lines import counted
+from densephrases.errors import DataError
+from densephrases.index.folder import IndexFolder, IndexInfo
+from densephrases.index.manifest import MANIFEST_FILE
+from densephrases.index.progress import Progress
+from densephrases.text.documents import Document
+from densephrases.text.readers.read import ReadReport, input_bytes, read_documents
+
+console = Console(stderr=True, highlight=False)
+
+_EXAMPLES = 5
+_RATE_SECONDS = 120.0  # a report comes every few seconds: time left is judged by many of them
+_POSITIONS = 10_000
+_LINE_SECONDS = 60.0  # between the lines that stand for the bar where it cannot be shown
+_MAIN = threading.main_thread()
+
+
+class Building:
+    """Reads the documents of an index in the making and shows how far it is on stderr: a bar, or a line a minute.
+
+    Ctrl-C ends the command with a sentence that tells how to go on.
+    """
+
+    def __init__(self, folder: Path, paths: Sequence[Path], *, strict: bool) -> None:
+        _refuse_inside(folder, paths)
+        self.folder = folder
+        self.report = ReadReport()
+        self.done = Progress()
+        self._stopping = self._all_read = self._handles = False
+        self._resumed = _documents_of_unfinished(folder)
+        self._source = read_documents(paths, strict=strict, report=self.report)
+        self._first = next(self._source)  # paths without any document leave no index behind
+        self._bar = _bar(self)
+        self._task = self._bar.add_task("indexing", total=input_bytes(paths))
+        self._positions: deque[int] = deque()  # how much was read when each document was, of those not yet finished
+        self._passed = 0
+        self._told = 0.0
+
+    def __enter__(self) -> Self:
+        # Not where the signal is ignored, as in background jobs, nor in a thread, which may not handle signals.
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler and threading.current_thread() is _MAIN:
+            signal.signal(signal.SIGINT, self._interrupt)
+            self._handles = True
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+        self._source.close()
+        if self._handles:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if isinstance(error, KeyboardInterrupt):
+            _explain_stop(self.folder)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> NoReturn:
+        self._stopping = True
+        raise KeyboardInterrupt
+
+    def documents(self) -> Iterator[Document]:
+        if self._resumed is not None:
+            there = counted(self._resumed, "document")
+            self._say(f"Going on with the unfinished index in '{self.folder}', which has {there}.")
+        for document in chain([self._first], self._source):
+            self._positions.append(self.report.bytes)
+            if len(self._positions) > _POSITIONS:  # most are in the index already
+                self._show(self._passed + 1)
+            yield document
+        self._all_read = True
+
+    def reported(self, progress: Progress) -> None:
+        """A document counts with all that was read before it once it is encoded, not when it is read."""
+        self.done = progress
+        self._show(progress.documents + progress.unchanged)
+        if self._bar.disable and progress.seconds - self._told >= _LINE_SECONDS:
+            self._told = progress.seconds
+            self._say(self.state)
+
+    def _show(self, finished: int) -> None:
+        completed = None
+        while self._positions and self._passed < finished:
+            completed = self._positions.popleft()
+            self._passed += 1
+        self._bar.update(self._task, completed=completed)
+
+    @property
+    def state(self) -> str:
+        if self._stopping:
+            return "stopping: writing what is encoded"
+        if self._all_read and self._passed == self.report.documents:
+            return "merging"
+        if not self.done.tokens:
+            return f"{counted(self.report.documents, 'document')} read"
+        seconds = max(self.done.seconds, 1e-9)
+        speed = f"{self.done.tokens / seconds:,.0f} tokens/s"
+        if not self.done.documents:
+            return f"{counted(self.done.tokens, 'token')} of the first document, {speed}"
+        return f"{counted(self.done.documents, 'document')}, {self.done.documents / seconds:,.1f} documents/s, {speed}"
+
+    def summarise(self, info: IndexInfo) -> str:
+        """One line of what was done; what was skipped is told on stderr."""
+        done, report = self.done, self.report
+        for skipped in report.examples[:_EXAMPLES]:
+            self._say(f"Skipped: {skipped}")
+        if (more := report.skipped - _EXAMPLES) > 0:
+            self._say(f"Skipped: {more:,} more.")
+        parts = [
+            counted(done.passages, "passage"),
+            f"{counted(done.tokens, 'token')}, {done.rows:,} of them kept",
+            f"index of {counted(info.documents, 'document')} and {decimal(info.bytes)}",
+            f"{done.seconds:,.1f} s",
+        ]
+        counts = {"replaced": done.replaced, "unchanged": done.unchanged, "skipped": report.skipped}
+        parts += [f"{count:,} {name}" for name, count in counts.items() if count]
+        parts += [f"{report.empty:,} without text"] * bool(report.empty)
+        return f"{counted(done.documents, 'document')} indexed: {', '.join(parts)}"
+
+    def _say(self, sentence: str) -> None:
+        self._bar.console.print(escape(sentence), soft_wrap=True)
+
+
+def _bar(building: Building) -> Bar:
+    columns = (TextColumn("{task.description}"), BarColumn(), _State(building))
+    times = (TimeElapsedColumn(), TimeRemainingColumn())
+    unseen = not console.is_terminal  # which would still be left an empty line
+    return Bar(*columns, *times, console=console, transient=True, disable=unseen, speed_estimate_period=_RATE_SECONDS)
+
+
+class _State(ProgressColumn):
+    def __init__(self, building: Building) -> None:
+        super().__init__()
+        self._building = building
+
+    def render(self, task: Task) -> Text:
+        return Text(self._building.state)
+
+
+def _refuse_inside(folder: Path, paths: Sequence[Path]) -> None:
+    """An index within what it indexes would be read as documents next time."""
+    for path in paths:
+        if path.is_dir() and folder.resolve().is_relative_to(path.resolve()):
+            raise DataError(f"The index '{folder}' lies in '{path}', which is to be indexed; give a folder outside.")
+
+
+def _documents_of_unfinished(folder: Path) -> int | None:
+    if not (folder / MANIFEST_FILE).is_file():
+        return None
+    index = IndexFolder.open(folder)
+    return index.documents if index.manifest.building else None
+
+
+def _explain_stop(folder: Path) -> NoReturn:
+    there = IndexFolder.open(folder).documents if (folder / MANIFEST_FILE).is_file() else 0
+    console.print(
+        f"Stopped. The index has {counted(there, 'document')}; the same command goes on from there.", soft_wrap=True
+    )
+    raise typer.Exit(130)

@@ -1,0 +1,1 @@
+"""Annotated data: questions, passages, gold answers, and the files that hold them."""

@@ -1,0 +1,1 @@
+"""Generated questions on disk: candidate answers, files, passages they were made from."""

@@ -1,0 +1,125 @@
+"""The answers file, JSON lines: passages with their candidate answers, made where spaCy is and read where a GPU is."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from densephrases.data.decontaminate import HeldOut, LeakReport
+from densephrases.data.generated.candidate_answers import PIPELINE, Candidate, Extractor, Kind
+from densephrases.data.generated.resumable_lines import PartialLines
+from densephrases.data.generated.source_passages import SourcePassage, read_source
+from densephrases.errors import DataError
+from densephrases.text.passages import Passage
+from densephrases.text.readers.files import UNREADABLE, open_lines
+
+PASSAGES_AT_ONCE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredPassage:
+    """A passage with the phrases that may be asked for; a line of an answers file."""
+
+    source: SourcePassage
+    candidates: tuple[Candidate, ...]
+
+    def record(self) -> dict[str, Any]:
+        source = self.source
+        return {
+            "id": source.id,
+            "title": source.passage.title,
+            "article": source.article,
+            "text": source.passage.text,
+            "answers": [asdict(candidate) for candidate in self.candidates],
+            "questions": list(source.questions),
+        }
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> "AnsweredPassage":
+        passage = Passage(record["text"], record.get("title", ""))
+        asked = tuple(record.get("questions", ()))
+        source = SourcePassage(str(record["id"]), passage, int(record.get("article", 0)), asked)
+        found = tuple(Candidate(a["text"], a["start"], a.get("type", "")) for a in record["answers"])
+        for candidate in found:
+            if passage.text[candidate.start : candidate.end] != candidate.text:
+                raise ValueError(f"answer {candidate.text!r} does not stand at {candidate.start} of its passage")
+        return cls(source, found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extraction:
+    """What an answers file is made from.
+
+    Attributes:
+        passages: SQuAD JSON or documents.
+        kinds: Which phrases are candidates.
+        pipeline: The spaCy pipeline that finds entities and noun phrases.
+        exclude: SQuAD files whose articles and passages may not enter.
+        limit: Read at most so many passages.
+    """
+
+    passages: tuple[Path, ...]
+    kinds: tuple[Kind, ...] = (Kind.entities,)
+    pipeline: str = PIPELINE
+    exclude: tuple[Path, ...] = ()
+    limit: int | None = None
+
+    def settings(self) -> dict[str, Any]:
+        names = {name: [path.name for path in getattr(self, name)] for name in ("passages", "exclude")}
+        return asdict(self) | names
+
+
+@dataclass(slots=True)
+class AnswersReport:
+    passages: int = 0
+    leaks: LeakReport = field(default_factory=LeakReport)
+    types: Counter[str] = field(default_factory=Counter)
+
+
+def extract_answers(
+    extraction: Extraction, out: Path, resume: bool = True, advance: Callable[[int], None] = lambda _: None
+) -> AnswersReport:
+    """Writes the answers file; a run that was killed goes on where it was."""
+    report = AnswersReport()
+    held_out = HeldOut.read(extraction.exclude)
+    extract = Extractor(extraction.kinds, extraction.pipeline)
+    lines = PartialLines(out, extraction.settings(), resume=resume)
+    source = read_source(extraction.passages, extraction.limit)
+    admitted = (passage for passage in source if held_out.admits(passage.passage, report.leaks))
+    advance(sum(1 for _ in islice(admitted, lines.done)))
+    while group := list(islice(admitted, PASSAGES_AT_ONCE)):
+        found = extract([passage.passage.text for passage in group])
+        answered = [AnsweredPassage(s, tuple(c)) for s, c in zip(group, found, strict=True)]
+        lines.add(passage.record() for passage in answered)
+        advance(len(group))
+    lines.finish()
+    for passage in read_answers(out):
+        report.passages += 1
+        report.types.update(candidate.type for candidate in passage.candidates)
+    return report
+
+
+def read_answers(path: Path) -> Iterator[AnsweredPassage]:
+    """The passages of an answers file; a malformed line raises DataError that names it."""
+    if not path.is_file():
+        raise DataError(f"Answers file '{path}' does not exist; make it with: densephrases generate answers")
+    try:
+        with open_lines(path) as file:
+            for number, line in enumerate(file, start=1):
+                record = _record(line, f"'{path}', line {number},")
+                if record is not None:
+                    yield record
+    except UNREADABLE as error:
+        raise DataError(f"'{path}' cannot be read: {error}.") from error
+
+
+def _record(line: bytes, place: str) -> AnsweredPassage | None:
+    """None for the line that says how the file was made."""
+    try:
+        record = json.loads(line)
+        return None if "settings" in record else AnsweredPassage.of(record)
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{place} is no passage with answers: {error}.") from error

@@ -1,0 +1,1 @@
+"""Whether a phrase or a passage has a gold answer."""

@@ -1,0 +1,39 @@
+"""How many questions a collection can answer at all: those with an answer somewhere in its text."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from densephrases.data.matching.answer_scan import AnswerScanner, PatternScanner
+from densephrases.data.matching.regex_answers import PatternAnswer
+from densephrases.data.questions import OpenQuestion
+from densephrases.search.scoring.searchable import Index
+
+_TEXTS_AT_ONCE = 2000
+
+
+def answerable(
+    index: Index, questions: Sequence[OpenQuestion], max_words: int, advance: Callable[[int], None] = lambda _: None
+) -> set[int]:
+    """The numbers of the questions of which some phrase of some passage would be an exact match.
+
+    All passages are read once, however many questions there are; `advance` is told how many.
+    """
+    texts = AnswerScanner((n, answer) for n, q in enumerate(questions) if not q.regex for answer in q.answers)
+    patterns = PatternScanner(
+        [(n, PatternAnswer(source)) for n, q in enumerate(questions) if q.regex for source in q.answers], max_words
+    )
+    remaining = live_passages(index)
+    while passages := list(islice(remaining, _TEXTS_AT_ONCE)):
+        for passage in passages:
+            texts.scan(passage)
+        patterns.scan(passages)
+        advance(len(passages))
+    return texts.found | patterns.found
+
+
+def live_passages(index: Index) -> Iterator[str]:
+    """The texts of all passages whose documents are not deleted."""
+    for segment, deleted in zip(index.segments, index.deleted, strict=True):
+        for passage, document in enumerate(segment.passage_documents.tolist()):
+            if deleted is None or not deleted[document]:
+                yield segment.passage_text(passage)

@@ -1,0 +1,116 @@
+"""Slot filling: of a subject and a relation, asked as "subject [SEP] relation", the object and its document.
+
+Any phrase knows the document it stands in, so that the evidence KILT asks for costs nothing.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from densephrases.data.kilt import EvidenceDocument, KiltRecord
+from densephrases.errors import DataError
+from densephrases.evaluate.kilt_scores import KiltScores, mean, scores
+from densephrases.index.candidates.base import DEFAULT_EFFORT
+from densephrases.model.tokenizer import SEPARATOR
+from densephrases.search.answers import Answer, SourceDocument
+from densephrases.search.phrase_index import PhraseIndex
+from densephrases.search.relations import prefer_titled
+
+ASKED_AT_ONCE = 256
+DOCUMENTS = 5  # as many as recall is measured of
+_RESULTS = 50  # among which a document about the subject is looked for
+
+By = Literal["id", "title"]
+
+
+@dataclass(frozen=True, slots=True)
+class FilledSlot:
+    """The best phrase, None if the index holds no text, and documents, that of the phrase first."""
+
+    record: KiltRecord
+    answer: Answer | None
+    documents: list[SourceDocument]
+
+    @property
+    def text(self) -> str:
+        return "" if self.answer is None else self.answer.phrase.text
+
+
+@dataclass(frozen=True, slots=True)
+class SlotScores:
+    """Percentages of the facts whose document is in the index; `all_facts` are those of all facts of the file."""
+
+    facts: int
+    facts_in_file: int
+    in_index: KiltScores
+    all_facts: KiltScores
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "facts": self.facts,
+            "facts_in_file": self.facts_in_file,
+            **asdict(self.in_index),
+            "all_facts": asdict(self.all_facts),
+        }
+
+
+def provable(index: PhraseIndex, records: Sequence[KiltRecord], by: By = "id") -> list[KiltRecord]:
+    """The records with an evidence that is in the index as a whole."""
+    names = sorted({_name(document, by) for record in records for each in record.evidence for document in each} - {""})
+    known = set(index.folder.snapshot.locate(names)) if by == "id" else _titles(index).intersection(names)
+    found = [r for r in records if r.answers and any(all(_name(d, by) in known for d in each) for each in r.evidence)]
+    if not found:
+        other = "title" if by == "id" else "id"
+        raise DataError(
+            f"No fact's document is in the index by its {by}, such as {names[0] if names else 'none given'!r}; "
+            f"index the documents the file refers to, or compare them by {other}."
+        )
+    return found
+
+
+def fill_slots(
+    index: PhraseIndex,
+    records: Sequence[KiltRecord],
+    *,
+    effort: float = DEFAULT_EFFORT,
+    words: float | None = None,
+    prefer_titles: bool = False,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Iterator[FilledSlot]:
+    for first in range(0, len(records), ASKED_AT_ONCE):
+        batch = records[first : first + ASKED_AT_ONCE]
+        inputs = [record.input for record in batch]
+        phrases = index.search(inputs, k=_RESULTS if prefer_titles else 1, effort=effort, words=words)
+        documents = index.search(inputs, k=DOCUMENTS, unit="document", effort=effort, words=words)
+        for record, found, others in zip(batch, phrases, documents, strict=True):
+            best = prefer_titled(found, record.input.partition(SEPARATOR)[0])[:1] if prefer_titles else found
+            sources = {answer.document.id: answer.document for answer in [*best, *others]}
+            yield FilledSlot(record, best[0] if best else None, list(sources.values())[:DOCUMENTS])
+        advance(len(batch))
+
+
+def slot_scores(filled: Sequence[FilledSlot], counted: Sequence[KiltRecord], by: By = "id") -> SlotScores:
+    judged = {slot.record.id: _scores(slot, by) for slot in filled if slot.record.answers}
+    return SlotScores(
+        len(counted), len(judged), mean([judged[record.id] for record in counted]), mean(list(judged.values()))
+    )
+
+
+def _scores(slot: FilledSlot, by: By) -> KiltScores:
+    ranked = list(dict.fromkeys(_name(document, by) for document in slot.documents))
+    evidence = [[_name(document, by) for document in each] for each in slot.record.evidence]
+    return scores(slot.text, ranked, slot.record.answers, evidence)
+
+
+def _name(document: SourceDocument | EvidenceDocument, by: By) -> str:
+    return document.id if by == "id" else document.title
+
+
+def _titles(index: PhraseIndex) -> set[str]:
+    pairs = zip(index.folder.segments, index.folder.deleted, strict=True)
+    return {
+        segment.record(number).title
+        for segment, deleted in pairs
+        for number in range(segment.documents)
+        if deleted is None or not deleted[number]
+    }

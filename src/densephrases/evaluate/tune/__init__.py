@@ -1,0 +1,1 @@
+"""Settings of a model chosen on a dev set."""

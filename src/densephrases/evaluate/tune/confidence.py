@@ -1,0 +1,167 @@
+"""How far a model's confidence can be believed, and the weights that make it so.
+
+Questions are asked of an index of all the file's articles, and some of them again without the article that answers
+them: an index is often asked what it cannot know. Confidences are judged on articles they were not fitted on.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+
+from densephrases.data.matching.em_f1 import best_over_golds, exact_match
+from densephrases.data.squad import Question, QuestionedPassage, questions_of
+from densephrases.errors import ConfigError, DataError
+from densephrases.evaluate.calibration_metrics import (
+    CoveragePoint,
+    ReliabilityBin,
+    coverage_curve,
+    expected_calibration_error,
+    reliability_bins,
+    risk_coverage_area,
+)
+from densephrases.search.answers import Answer
+from densephrases.search.confidence import RIVALS, Calibration, Numbers
+from densephrases.search.phrase_index import PhraseIndex
+from densephrases.text.documents import Document
+
+FOLDS = 5
+ASKED_AT_ONCE = 256
+COVERAGES = tuple(number / 10 for number in range(1, 11))
+
+# Shape suffixes: K results of a question, N questions.
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A question and the title of the article it was written about; without gold answers nothing is right."""
+
+    question: Question
+    article: str
+    without_article: bool = False  # asked of all other articles
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The scores of a question's distinct results, best first, and whether the first is right."""
+
+    asked: AskedQuestion
+    scores_K: Numbers
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceReport:
+    """Percentages, but for areas and curves, which are shares; `weights` were fitted on all questions."""
+
+    questions: int
+    unanswerable: int
+    exact_match: float
+    calibration_error: float
+    risk_coverage_area: float
+    bins: list[ReliabilityBin]
+    coverage: list[CoveragePoint]
+    weights: dict[str, float]
+
+
+def articles_of(passages: Sequence[QuestionedPassage]) -> Iterator[Document]:
+    """Each article of a SQuAD file as a document, its paragraphs set apart by blank lines."""
+    for number, group in groupby(passages, key=lambda passage: passage.article):
+        members = list(group)
+        title = members[0].passage.title
+        yield Document(f"{number}: {title}", "\n\n".join(member.passage.text for member in members), title)
+
+
+def questions_about(
+    passages: list[QuestionedPassage], unanswerable: list[QuestionedPassage] | None = None
+) -> list[AskedQuestion]:
+    """The file's questions, and those of the other file without answers about the same articles."""
+    titles = {passage.passage.title for passage in passages}
+    asked = [AskedQuestion(question, passages[number].passage.title) for number, question in questions_of(passages)]
+    if unanswerable is not None:
+        others = [(unanswerable[number].passage.title, question) for number, question in questions_of(unanswerable)]
+        further = [AskedQuestion(q, title) for title, q in others if title in titles and not q.answers]
+        if not further:
+            raise DataError("The unanswerable questions are about none of the file's articles; give a matching file.")
+        asked += further
+    return asked
+
+
+def asked_without_article(asked: Sequence[AskedQuestion], share: float, seed: int = 0) -> list[AskedQuestion]:
+    """Some of the answerable questions, to be asked where nothing answers them."""
+    if not 0 <= share <= 1:
+        raise ConfigError(f"absent={share} must be a share of the questions, from 0 to 1.")
+    answerable = [each for each in asked if each.question.answers]
+    chosen = np.random.default_rng(seed).permutation(len(answerable))[: round(share * len(answerable))]
+    return [
+        replace(each, question=replace(each.question, answers=()), without_article=True)
+        for each in (answerable[i] for i in sorted(chosen.tolist()))
+    ]
+
+
+def judge(
+    index: PhraseIndex,
+    articles: Sequence[Document],
+    asked: Sequence[AskedQuestion],
+    advance: Callable[[int], None] = lambda _: None,
+) -> list[Judgement]:
+    """What becomes of each question; those without their article are asked of the documents with another title."""
+    judged: list[Judgement] = []
+    for left_out, group in groupby(sorted(asked, key=_left_out), key=_left_out):
+        searched = [article.id for article in articles if article.title != left_out] if left_out else None
+        several = list(group)
+        for first in range(0, len(several), ASKED_AT_ONCE):
+            batch = several[first : first + ASKED_AT_ONCE]
+            judged += _judged(batch, index.search([a.question.text for a in batch], k=RIVALS, documents=searched))
+            advance(len(batch))
+    return judged
+
+
+def _left_out(asked: AskedQuestion) -> str:
+    return asked.article if asked.without_article else ""
+
+
+def _judged(batch: Sequence[AskedQuestion], results: Sequence[Sequence[Answer]]) -> Iterator[Judgement]:
+    for each, answers in zip(batch, results, strict=True):
+        golds = each.question.golds
+        right = bool(golds and answers and best_over_golds(exact_match, answers[0].text, golds))
+        yield Judgement(each, np.array([answer.score for answer in answers]), right)
+
+
+def report(judged: Sequence[Judgement]) -> ConfidenceReport:
+    right_N = np.array([j.right for j in judged])
+    confidence_N = cross_fitted(judged)
+    return ConfidenceReport(
+        questions=len(judged),
+        unanswerable=sum(not j.asked.question.answers for j in judged),
+        exact_match=100 * float(right_N.mean()),
+        calibration_error=100 * expected_calibration_error(confidence_N, right_N),
+        risk_coverage_area=risk_coverage_area(confidence_N, right_N),
+        bins=reliability_bins(confidence_N, right_N),
+        coverage=_at_coverages(coverage_curve(confidence_N, right_N)),
+        weights=fitted(judged).to_dict(),
+    )
+
+
+def fitted(judged: Sequence[Judgement]) -> Calibration:
+    return Calibration.fit([j.scores_K for j in judged], [[j.right][: len(j.scores_K)] for j in judged])
+
+
+def cross_fitted(judged: Sequence[Judgement]) -> Numbers:
+    """The confidence in each first result, by weights fitted on questions about other articles."""
+    numbers = {article: number for number, article in enumerate(sorted({j.asked.article for j in judged}))}
+    if len(numbers) < 2:
+        raise DataError("All questions are about one article; confidence is fitted on some and judged on others.")
+    fold_N = np.array([numbers[j.asked.article] for j in judged]) % min(FOLDS, len(numbers))
+    confidence_N = np.zeros(len(judged))
+    for fold in range(int(fold_N.max()) + 1):
+        calibration = fitted([j for j, other in zip(judged, fold_N, strict=True) if other != fold])
+        for row in np.flatnonzero(fold_N == fold).tolist():
+            confidence_N[row] = calibration.probability(judged[row].scores_K)[:1].sum()
+    return confidence_N
+
+
+def _at_coverages(curve: Sequence[CoveragePoint]) -> list[CoveragePoint]:
+    """The first point of the curve that answers at least each of some shares of the questions."""
+    return [next(point for point in curve if point.coverage >= share - 1e-9) for share in COVERAGES]

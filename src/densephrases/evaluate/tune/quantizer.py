@@ -1,0 +1,74 @@
+"""The code of a model's vectors, learned from questions and passages of a file, and what it loses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from densephrases.arrays import Floats
+from densephrases.data.squad import QuestionedPassage, questions_of
+from densephrases.errors import DataError
+from densephrases.index.vectors.store import VectorStore
+from densephrases.model.encoder import Encoder
+from densephrases.quantize.codebooks import VectorCode
+from densephrases.quantize.learn import learn_code
+
+_JUDGED_QUESTIONS = 1000
+_JUDGED_ROWS = 20_000
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedCode:
+    """Attributes:
+    row_bytes: Of each kept token.
+    passage_bytes: Of each passage, beside them.
+    score_error: Root mean square, as a share of the scores' spread, on what the code was learned from.
+    """
+
+    code: VectorCode
+    row_bytes: int
+    passage_bytes: int
+    score_error: float
+
+
+def learned_code(
+    encoder: Encoder,
+    passages: list[QuestionedPassage],
+    most_questions: int,
+    most_passages: int,
+    row_bytes: int | None = None,
+) -> LearnedCode:
+    """From at most so many questions and passages, and the tokens that the model's filter keeps."""
+    texts = [question.text for _, question in questions_of(passages)]
+    if not texts:
+        raise DataError("The file has no questions; give a SQuAD file with some.")
+    asked = encoder.encode_questions(spread_out(texts, most_questions))
+    read = encoder.encode_passages([p.passage for p in spread_out(passages, most_passages)])
+    kept = [vectors.vectors_TD[vectors.kept(encoder.config.filter_threshold)] for vectors in read]
+    queries_BD = np.concatenate([asked.start_BD, asked.end_BD])
+    vectors_ND, rows_P = np.concatenate(kept), np.array([len(each) for each in kept], dtype=np.int64)
+    if not len(vectors_ND):
+        raise DataError("The model's filter keeps no token of the file; choose another threshold or another file.")
+    code = learn_code(queries_BD, vectors_ND, rows_P, row_bytes)
+    store = VectorStore.of(vectors_ND, rows_P, "compact", code)
+    return LearnedCode(
+        code,
+        len(code.rows.sizes_F),
+        len(code.passages.sizes_F),
+        _score_error(store, vectors_ND, queries_BD[:: -(-len(queries_BD) // _JUDGED_QUESTIONS)]),
+    )
+
+
+def _score_error(store: VectorStore, vectors_ND: Floats, queries_BD: Floats) -> float:
+    rows_N = np.arange(0, len(vectors_ND), -(-len(vectors_ND) // _JUDGED_ROWS))
+    scores_BN = queries_BD @ vectors_ND[rows_N].T
+    errors_BN = store.batch_scores(rows_N, queries_BD) - scores_BN
+    return float(np.sqrt(np.square(errors_BN).mean()) / max(float(scores_BN.std(axis=1).mean()), 1e-12))
+
+
+def spread_out(items: Sequence[Item], most: int) -> Sequence[Item]:
+    """From all over the file: neighbours in it are about the same article."""
+    return items[:: -(-len(items) // most)]

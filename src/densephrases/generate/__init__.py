@@ -1,1 +1,0 @@
-"""Questions that nobody asked: candidate answers, questions for them, and a filter (paper §4.1)."""

@@ -1,0 +1,1 @@
+"""Documents to committed segments, on a CPU or a GPU."""

@@ -1,0 +1,195 @@
+"""Text cut and tokenised by other processes: a GPU encodes faster than one core can prepare what it encodes."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing.context import SpawnContext, SpawnProcess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from densephrases.errors import PhraseIndexError
+from densephrases.index.segment.passage_terms import PassageTerms
+from densephrases.model.config import ModelConfig
+from densephrases.model.packing import PackedPassages
+from densephrases.model.tokenizer import TOKENIZER_FILE, Tokens
+from densephrases.text.documents import Document
+from densephrases.text.passages import Passage, split_passages
+
+TASK_PASSAGES = 128
+TASK_CHARACTERS = 1 << 17
+
+Result = TypeVar("Result")
+
+_worker: list[Tokens] = []  # of a process that tokenises: what it was started with
+
+# Shape suffixes: D documents, P passages.
+
+
+class TokenizedPassages(NamedTuple):
+    packed: PackedPassages
+    terms: PassageTerms
+
+    @classmethod
+    def join(cls, several: Sequence["TokenizedPassages"]) -> "TokenizedPassages":
+        return cls(
+            PackedPassages.join([each.packed for each in several]), PassageTerms.join([each.terms for each in several])
+        )
+
+
+class CutDocuments(NamedTuple):
+    """The passages of some documents: how many each has, where they stand in its text, and their tokens."""
+
+    passages_D: NDArray[np.int64]
+    spans_P2: NDArray[np.int64]
+    tokenized: TokenizedPassages
+
+
+class TokenizerPool:
+    """Cuts and tokenises in several processes, a task at a time, or with none in the caller's thread.
+
+    Futures are to be waited for with `results`; one after the other they are what was given.
+    """
+
+    def __init__(self, tokens: Tokens, workers: int) -> None:
+        self._tokens = tokens
+        self._processes = _Processes(tokens, workers) if workers else None
+
+    def stop(self) -> None:
+        """What was not begun is left undone."""
+        if self._processes is not None:
+            self._processes.stop()
+
+    def cut(self, documents: Sequence[Document]) -> list[Future[CutDocuments]]:
+        tasks: list[list[Passage]] = [[]]
+        characters = 0
+        for document in documents:
+            if characters >= TASK_CHARACTERS:
+                tasks.append([])
+                characters = 0
+            tasks[-1].append(Passage(document.text, document.title))
+            characters += len(document.text)
+        return [self._submit(_cut, task) for task in tasks]
+
+    def tokenize(self, passages: Sequence[Passage]) -> list[Future[TokenizedPassages]]:
+        tasks = [passages[at : at + TASK_PASSAGES] for at in range(0, len(passages), TASK_PASSAGES)] or [[]]
+        return [self._submit(_tokenize, task) for task in tasks]
+
+    def _submit(self, work: Callable[[Tokens, Sequence[Passage]], Result], task: Sequence[Passage]) -> Future[Result]:
+        if self._processes is not None:
+            with _ended_explained():
+                return self._processes.executor.submit(_in_worker, work, task)
+        future: Future[Result] = Future()
+        future.set_result(work(self._tokens, task))
+        return future
+
+
+def results(futures: Sequence[Future[Result]]) -> list[Result]:
+    with _ended_explained():
+        return [future.result() for future in futures]
+
+
+@contextmanager
+def _ended_explained() -> Iterator[None]:
+    try:
+        yield
+    except BrokenProcessPool as error:
+        raise PhraseIndexError(
+            "A process that tokenises was ended, probably because memory was short; what is committed is kept: "
+            "run the same command again."
+        ) from error
+
+
+class _ScriptlessProcess(SpawnProcess):
+    """Whenever it is started: an executor starts one more in the middle of its work if all are busy then."""
+
+    def start(self) -> None:
+        with _without_script(), _without_interrupts():
+            super().start()
+
+
+class _Spawning(SpawnContext):
+    """Spawned, not forked: a copy of a process whose threads are at work may wait forever for one of their locks."""
+
+    Process = _ScriptlessProcess
+
+
+class _Processes:
+    """Processes that read the tokeniser from a file.
+
+    What a process is given as it starts goes through a pipe, which a tokeniser does not fit into: each process would be
+    started only after the one before it had imported all it needs, and if one failed to, its pipe stayed full forever.
+    """
+
+    def __init__(self, tokens: Tokens, workers: int) -> None:
+        self._folder = TemporaryDirectory(prefix="densephrases-")
+        folder = Path(self._folder.name)
+        tokens.tokenizer.save(str(folder / TOKENIZER_FILE))
+        self.executor = ProcessPoolExecutor(workers, _Spawning(), _begin, (folder, tokens.config))
+
+    def stop(self) -> None:
+        self.executor.shutdown(wait=True, cancel_futures=True)
+        self._folder.cleanup()
+
+
+@contextmanager
+def _without_script() -> Iterator[None]:
+    """Spawned processes would first run the script that started them, which takes time, and may index anew."""
+    script = sys.modules["__main__"]
+    hidden: dict[str, Any] = {
+        name: script.__dict__.pop(name) for name in ("__spec__", "__file__") if name in script.__dict__
+    }
+    script.__spec__ = None
+    try:
+        yield
+    finally:
+        script.__dict__.update(hidden)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Ctrl-C reaches all processes of a terminal. Those started here are ended by whoever started them."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(folder: Path, config: ModelConfig) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    _worker.append(Tokens.load(folder, config))
+
+
+def _in_worker(work: Callable[[Tokens, Any], Result], task: Sequence[Passage]) -> Result:
+    return work(_worker[0], task)
+
+
+def _tokenize(tokens: Tokens, passages: Sequence[Passage]) -> TokenizedPassages:
+    return TokenizedPassages(PackedPassages.of(tokens.passages(passages)), PassageTerms.of(passages))
+
+
+def _cut(tokens: Tokens, documents: Sequence[Passage]) -> CutDocuments:
+    """Each 'passage' is a whole document."""
+    spans = [split_passages(document.text) for document in documents]
+    passages = [
+        Passage(document.text[span.start : span.end], document.title)
+        for document, own in zip(documents, spans, strict=True)
+        for span in own
+    ]
+    return CutDocuments(
+        np.array([len(own) for own in spans], dtype=np.int64),
+        np.array([(span.start, span.end) for own in spans for span in own], dtype=np.int64).reshape(-1, 2),
+        _tokenize(tokens, passages),
+    )

@@ -1,0 +1,1 @@
+"""Token vectors worth scoring: exact for small segments, approximate for larger ones."""

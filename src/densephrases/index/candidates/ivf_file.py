@@ -1,0 +1,125 @@
+"""Inverted lists of faiss on disk, without the 64 bits in which faiss numbers each row.
+
+Rows of a list ascend. So it is enough to know which list each row is in, and that takes ten bits where there are a
+million rows in a thousand lists. These bits are stored in planes: the lowest of all rows, then the next.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+from densephrases.errors import PhraseIndexError, first_line
+from densephrases.index.durable_files import FileEntry, HashedFile
+from densephrases.index.mapped import map_array, release_pages
+
+EMPTY_FILE = "candidates.faiss"  # centres and codebooks
+CODES_FILE = "candidate_codes.bin"  # of all lists in turn, as faiss holds them
+LISTS_FILE = "candidate_lists.bin"
+INVERTED_FILES = (EMPTY_FILE, CODES_FILE, LISTS_FILE)
+
+Bytes = NDArray[np.uint8]
+Lists = NDArray[np.uint16]
+
+# Shape suffixes: N rows, L lists.
+
+
+def write_inverted(index: Any, folder: Path) -> dict[str, FileEntry]:
+    """Write an index, which is empty afterwards."""
+    lists = faiss.downcast_InvertedLists(index.invlists)
+    list_N = np.zeros(index.ntotal, dtype=np.uint16)
+    assert index.nlist <= 1 << 16
+    for number in range(index.nlist):
+        list_N[_rows(lists, number)] = number
+    written = {
+        CODES_FILE: _write(folder / CODES_FILE, (_codes(lists, number) for number in range(index.nlist))),
+        LISTS_FILE: _write(folder / LISTS_FILE, planes(list_N, index.nlist)),
+    }
+    index.reset()
+    return {EMPTY_FILE: _write(folder / EMPTY_FILE, [faiss.serialize_index(index)]), **written}
+
+
+def read_inverted(folder: Path, rows: int) -> Any:
+    """The index that was written, in memory."""
+    try:
+        index = faiss.read_index(str(folder / EMPTY_FILE))
+    except RuntimeError as error:
+        raise _damaged(folder / EMPTY_FILE, first_line(error)) from error
+    list_N = numbers(map_array(folder / LISTS_FILE, np.uint8), rows, index.nlist)
+    if list_N is None:
+        raise _damaged(folder / LISTS_FILE, f"it does not tell {rows} rows which of {index.nlist} lists they are in")
+    codes = map_array(folder / CODES_FILE, np.uint8)
+    lists = faiss.downcast_InvertedLists(index.invlists)
+    sizes_L = np.bincount(list_N, minlength=index.nlist)
+    if _code_bytes(lists, sizes_L).sum() != len(codes):
+        raise _damaged(folder / CODES_FILE, "its size is not that of the rows' codes")
+    _fill(lists, sizes_L, np.argsort(list_N, kind="stable"), codes)
+    release_pages(codes)
+    index.ntotal = rows
+    return index
+
+
+def planes(list_N: Lists, lists: int) -> list[Bytes]:
+    """The bits of numbers below `lists`, each bit of all rows together."""
+    return [np.packbits((list_N >> bit & 1).astype(np.uint8)) for bit in range((lists - 1).bit_length())]
+
+
+def numbers(stored: Bytes, rows: int, lists: int) -> Lists | None:
+    """What `planes` gave, one after the other; None if these are not as many rows or there are no such lists."""
+    bits, size = (lists - 1).bit_length(), -(-rows // 8)
+    list_N = np.zeros(rows, dtype=np.uint16)
+    if len(stored) != bits * size:
+        return None
+    for bit, plane in enumerate(stored.reshape(bits, size)):
+        list_N |= np.unpackbits(plane, count=rows).astype(np.uint16) << bit
+    return list_N if list_N.max(initial=0) < lists else None
+
+
+def _fill(lists: Any, sizes_L: NDArray[np.int64], row_N: NDArray[np.int64], codes: Bytes) -> None:
+    """Give faiss the rows of all lists and their codes; neither is checked there."""
+    row_edges = np.cumsum(sizes_L)
+    code_edges = np.cumsum(_code_bytes(lists, sizes_L))
+    for number, size in enumerate(sizes_L.tolist()):
+        lists.resize(number, size)
+        _rows(lists, number)[:] = row_N[row_edges[number] - size : row_edges[number]]
+        held = _codes(lists, number)
+        held[:] = codes[code_edges[number] - len(held) : code_edges[number]]
+
+
+def _rows(lists: Any, number: int) -> NDArray[np.int64]:
+    """Of a list, as they lie in memory."""
+    size = lists.list_size(number)
+    return faiss.rev_swig_ptr(lists.get_ids(number), size) if size else np.zeros(0, dtype=np.int64)
+
+
+def _codes(lists: Any, number: int) -> Bytes:
+    size = int(_code_bytes(lists, lists.list_size(number)))
+    return faiss.rev_swig_ptr(lists.get_codes(number), size) if size else np.zeros(0, dtype=np.uint8)
+
+
+def _code_bytes(lists: Any, sizes: Any) -> Any:
+    """Of as many rows in one list: faiss compares some codes in blocks of 32 rows, the last of which may have room."""
+    if isinstance(lists, faiss.BlockInvertedLists):
+        return -(-sizes // lists.n_per_block) * lists.block_size
+    return sizes * lists.code_size
+
+
+def _write(path: Path, blocks: Iterable[Any]) -> FileEntry:
+    file = HashedFile(path)
+    try:
+        for block in blocks:
+            file.write(block)
+        return file.finish()
+    except BaseException:
+        file.abandon()
+        raise
+
+
+def _damaged(path: Path, why: str) -> PhraseIndexError:
+    return PhraseIndexError(
+        f"'{path}' cannot be read as part of a candidate index ({why}); it is damaged: "
+        "run `densephrases check`, and restore it or build the index anew."
+    )

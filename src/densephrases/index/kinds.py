@@ -1,0 +1,14 @@
+"""The kinds an index may be of, named without importing what implements them."""
+
+from typing import Literal, get_args
+
+CandidateKind = Literal["exact", "passages", "ivf-pq", "ivf-sq4"]
+
+
+CANDIDATE_KINDS: tuple[CandidateKind, ...] = get_args(CandidateKind)
+
+
+Quantizer = Literal["fp16", "int8", "int4", "compact"]
+
+
+QUANTIZERS: tuple[Quantizer, ...] = get_args(Quantizer)

@@ -1,0 +1,1 @@
+"""One immutable segment: how it is written and read."""

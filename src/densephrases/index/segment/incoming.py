@@ -1,0 +1,46 @@
+"""Documents on their way into a segment."""
+
+from dataclasses import dataclass, field
+
+from densephrases.index.segment.document_keys import PreparedDocument
+from densephrases.text.passages import Passage
+from densephrases.text.sentences import TextSpan
+
+
+@dataclass(slots=True)
+class Piece:
+    """Neighbouring passages of a document, and whether they are its first and its last."""
+
+    prepared: PreparedDocument
+    spans: list[TextSpan] = field(default_factory=list)
+    opens: bool = True
+    closes: bool = False
+
+    def passages(self) -> list[Passage]:
+        document = self.prepared.document
+        return [Passage(document.text[span.start : span.end], document.title) for span in self.spans]
+
+
+@dataclass(slots=True)
+class Chunk:
+    """What is encoded at once: whole documents, or pieces of long ones."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    passages: int = 0
+    characters: int = 0
+
+    def add(self, piece: Piece, span: TextSpan) -> None:
+        piece.spans.append(span)
+        self.passages += 1
+        self.characters += span.length
+
+    def holds(self, characters: int) -> bool:
+        return self.characters >= characters
+
+    def texts(self) -> list[Passage]:
+        return [passage for piece in self.pieces for passage in piece.passages()]
+
+    @property
+    def closes(self) -> bool:
+        """It ends where a document ends."""
+        return self.pieces[-1].closes

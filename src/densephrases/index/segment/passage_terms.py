@@ -1,0 +1,107 @@
+"""Which words stand in which passages, titles included, in two bytes for each word of a passage, for any at once."""
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from densephrases.text.hashed_terms import TERMS, terms
+from densephrases.text.passages import Passage
+
+Rows = NDArray[np.int64]
+
+TERM_ARRAYS = {
+    "term_edges": "<i8",  # first of each passage's terms, one more than passages
+    "terms": "<u2",  # sorted within a passage, none twice
+}
+COUNTS_FILE = "term_counts.bin"  # compressed: how many passages have each term
+_COUNTS = np.dtype("<u4")
+
+# Shape suffixes: P passages, T terms of all passages in turn, V all terms there can be, N questions put to them.
+
+
+@dataclass(frozen=True, slots=True)
+class PassageTerms:
+    """The terms of some passages, as they come to be written."""
+
+    terms_T: NDArray[np.uint16]
+    counts_P: Rows
+
+    @classmethod
+    def of(cls, passages: Sequence[Passage]) -> Self:
+        found = [sorted(terms(f"{passage.title}\n{passage.text}")) for passage in passages]
+        counts_P = np.array([len(each) for each in found], dtype=np.int64)
+        return cls(np.fromiter(chain.from_iterable(found), np.uint16, int(counts_P.sum())), counts_P)
+
+    @classmethod
+    def join(cls, several: Sequence[Self]) -> Self:
+        return cls(
+            np.concatenate([np.zeros(0, dtype=np.uint16), *(each.terms_T for each in several)]),
+            np.concatenate([np.zeros(0, dtype=np.int64), *(each.counts_P for each in several)]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentTerms:
+    """The terms of a segment's passages; arrays may be mapped."""
+
+    edges_P: Rows
+    terms_T: NDArray[np.uint16]
+    passages_V: Rows
+
+    @classmethod
+    def open(cls, array: Callable[[str], NDArray[Any]], counts: NDArray[np.uint8]) -> Self:
+        passages_V = np.frombuffer(zlib.decompress(counts.tobytes()), _COUNTS).astype(np.int64)
+        return cls(array("term_edges"), array("terms"), passages_V)
+
+    @classmethod
+    def of(cls, passages: Sequence[Passage]) -> Self:
+        """In memory."""
+        found = PassageTerms.of(passages)
+        edges_P = np.cumsum([0, *found.counts_P])
+        return cls(edges_P, found.terms_T, np.bincount(found.terms_T, minlength=TERMS))
+
+    @property
+    def passages(self) -> int:
+        return len(self.edges_P) - 1
+
+    def contain(self, passages_N: Rows, terms_N: NDArray[np.uint16]) -> NDArray[np.bool_]:
+        """Whether each passage has each term: a binary search for all of them in step."""
+        if len(self.terms_T) == 0:
+            return np.zeros(len(passages_N), dtype=bool)
+        low_N, stop_N = self.edges_P[passages_N], self.edges_P[passages_N + 1]
+        high_N = stop_N
+        for _ in range(int((stop_N - low_N).max(initial=0)).bit_length()):
+            middle_N = (low_N + high_N) >> 1
+            # Where the search has ended, the middle is the end of the passage, which may be that of all terms.
+            below_N = (self.terms_T.take(middle_N, mode="clip") < terms_N) & (middle_N < high_N)
+            low_N, high_N = np.where(below_N, middle_N + 1, low_N), np.where(below_N, high_N, middle_N)
+        return np.asarray((low_N < stop_N) & (self.terms_T.take(low_N, mode="clip") == terms_N))
+
+    def of_passages(self, first: int, last: int) -> PassageTerms:
+        edges_P = self.edges_P[first : last + 1]
+        return PassageTerms(self.terms_T[int(edges_P[0]) : int(edges_P[-1])], np.diff(edges_P))
+
+
+class TermWriter:
+    """Takes passages in order; `append` is given the arrays' names and what comes next in them."""
+
+    def __init__(self, append: Callable[[str, Any], None]) -> None:
+        self._append = append
+        self._terms = 0
+        self._passages_V = np.zeros(TERMS, dtype=np.int64)
+        append("term_edges", [0])
+
+    def add(self, passages: PassageTerms) -> None:
+        self._append("term_edges", self._terms + np.cumsum(passages.counts_P))
+        self._append("terms", passages.terms_T)
+        self._passages_V += np.bincount(passages.terms_T, minlength=TERMS)
+        self._terms += len(passages.terms_T)
+
+    def finish(self) -> bytes:
+        """What belongs into the file of counts."""
+        return zlib.compress(self._passages_V.astype(_COUNTS).tobytes())

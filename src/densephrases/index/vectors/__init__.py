@@ -1,0 +1,1 @@
+"""Stored token vectors and scores with them."""

@@ -1,0 +1,23 @@
+"""An encoder of a model that comes with the package, or of any other."""
+
+from pathlib import Path
+
+from densephrases.model.folders import resolve
+from densephrases.model.onnx import OnnxEncoder, Precision
+
+
+def load(
+    model: str | Path = "small",
+    precision: Precision | None = None,
+    threads: int | None = None,
+    task: str | None = None,
+) -> OnnxEncoder:
+    """A bundled model by its name, or any exported model by its folder.
+
+    Args:
+        model: A name such as 'small', or the folder of an exported model.
+        precision: 'int8' or 'fp32'; None takes int8 where the folder has it.
+        threads: Threads of one forward pass; None takes one for each core.
+        task: Name of a question side that was learned for a task; None takes the default one.
+    """
+    return OnnxEncoder.load(resolve(model), precision, threads, task)

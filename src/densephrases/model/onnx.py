@@ -1,0 +1,222 @@
+"""The forward pass in ONNX Runtime: what a user of a finished model needs, and no torch."""
+
+import os
+from concurrent.futures import Future
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from threading import Thread
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+import onnxruntime
+
+from densephrases.arrays import Floats
+from densephrases.errors import ConfigError, ModelError, first_line
+from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
+from densephrases.model.encoder import Encoder
+from densephrases.model.padding import TokenBatch
+from densephrases.model.tasks import known_task_folder, task_config, task_names
+from densephrases.model.tokenizer import Tokens
+from densephrases.quantize.codebooks import VectorCode
+
+Precision = Literal["fp32", "int8"]
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+GRAPHS = ("passage", "question")
+
+LOG_ERRORS = 3
+
+
+def graph_file(kind: str, precision: str) -> str:
+    return f"{kind}.{precision}.onnx"
+
+
+def weights_file(precision: str) -> str:
+    return f"weights.{precision}.bin"
+
+
+# A question side that was learned apart, from an int8 model, cannot go back to 8 bits: steps of learning are smaller
+# than the steps between numbers of 8 bits, on which its weights began, and most would be rounded away again.
+OWN_QUESTION_GRAPH = "question.fp16.onnx"
+OWN_QUESTION_WEIGHTS = "question.fp16.bin"
+
+
+def exported_precisions(folder: Path) -> list[Precision]:
+    """Those for which the folder has graphs, the one that is taken by default first."""
+    return [p for p in ("int8", "fp32") if any((folder / graph_file(kind, p)).exists() for kind in GRAPHS)]
+
+
+class OnnxEncoder(Encoder):
+    """An exported model on the CPU. Its two graphs are opened when first needed: asking never loads `passage`."""
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        tokens: Tokens,
+        folder: Path,
+        precision: Precision,
+        threads: int | None = None,
+        task: str | None = None,
+    ) -> None:
+        super().__init__(config, tokens)
+        self.folder = folder
+        self.precision = precision
+        self.threads = threads
+        self.task = task
+
+    @classmethod
+    def load(
+        cls,
+        folder: Path,
+        precision: Precision | None = None,
+        threads: int | None = None,
+        task: str | None = None,
+    ) -> Self:
+        """An exported folder; the precision is int8 where the folder has it, the threads one for each core it may use.
+
+        Questions are encoded by the side of the task, or by the default side.
+        """
+        if precision is not None and precision not in PRECISIONS:
+            raise ConfigError(f"precision={precision!r} is unknown; expected one of {list(PRECISIONS)} or None.")
+        if threads is not None and threads < 1:
+            raise ConfigError(f"threads={threads} is not a positive number; None takes all cores.")
+        config = ModelConfig.load(folder)
+        chosen = precision or _best_precision(folder)
+        _refuse_missing(folder, chosen, task)
+        asking = task_config(folder, task, config)
+        return cls(asking, Tokens.load(folder, asking), folder, chosen, threads, task)
+
+    @property
+    def tasks(self) -> list[str]:
+        return task_names(self.folder)
+
+    def with_task(self, task: str | None) -> Self:
+        if task == self.task:
+            return self
+        return type(self).load(self.folder, self.precision, self.threads, task)
+
+    @property
+    def fingerprint(self) -> str:
+        """The configuration's, or for folders exported before it had one a hash of what encodes passages."""
+        return self.config.fingerprint or self._files_hash
+
+    @cached_property
+    def _files_hash(self) -> str:
+        digest = sha256()
+        for name in (graph_file("passage", self.precision), weights_file(self.precision)):
+            digest.update((self.folder / name).read_bytes())
+        return digest.hexdigest()[:FINGERPRINT_DIGITS]
+
+    @cached_property
+    def code(self) -> VectorCode | None:
+        return VectorCode.read(self.folder, self.config.vector_size)
+
+    def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
+        vectors, filters = run_graph(self.passage_session, batch, ["vectors", "filter"])
+        return vectors, filters
+
+    def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
+        if self.config.split:
+            start, end, coherency = run_graph(self.question_session, batch, ["start", "end", "coherency"])
+            return start, end, coherency
+        start, end = run_graph(self.question_session, batch, ["start", "end"])
+        return start, end, None
+
+    @cached_property
+    def passage_session(self) -> Any:
+        return self._session(self.passage_path, weights_file(self.precision))
+
+    @property
+    def question_session(self) -> Any:
+        return self._question_session.result()
+
+    def open_ahead(self) -> None:
+        _ = self._question_session
+
+    @cached_property
+    def _question_session(self) -> Future[Any]:
+        """Opened by a thread of its own, so that a caller may do something else before its first question."""
+        opened: Future[Any] = Future()
+        Thread(target=self._open_questions, args=(opened,)).start()
+        return opened
+
+    def _open_questions(self, opened: Future[Any]) -> None:
+        try:
+            path = self.question_path
+            is_own = path.name == OWN_QUESTION_GRAPH
+            opened.set_result(self._session(path, OWN_QUESTION_WEIGHTS if is_own else weights_file(self.precision)))
+        except BaseException as error:  # raised where the session is asked for
+            opened.set_exception(error)
+
+    @property
+    def passage_path(self) -> Path:
+        return self.folder / graph_file("passage", self.precision)
+
+    @property
+    def question_path(self) -> Path:
+        return _question_path(known_task_folder(self.folder, self.task), self.precision, self.task)
+
+    def _session(self, path: Path, weights: str) -> Any:
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+        options.log_severity_level = LOG_ERRORS
+        options.intra_op_num_threads = self.threads or _restricted_cores()
+        linked = _read_linked(path.with_name(weights), options)  # noqa: F841  (must live until the session is made)
+        try:
+            return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # the library's exceptions have no base class of their own
+            raise ModelError(
+                f"'{path}' with its {weights} cannot be opened ({first_line(error)}); "
+                "one of the two is truncated or of another export: copy the model folder again."
+            ) from error
+
+
+def _restricted_cores() -> int:
+    """How many are left to the process if not all are, else 0: let the library choose, which does not look at that."""
+    if not hasattr(os, "sched_getaffinity"):
+        return 0
+    allowed = len(os.sched_getaffinity(0))
+    return allowed if allowed < (os.cpu_count() or allowed) else 0
+
+
+def _read_linked(weights: Path, options: Any) -> bytes:
+    """Weights behind a link, as in the caches of model hubs: newer versions follow none that leaves the folder."""
+    if not (weights.is_symlink() and hasattr(options, "add_external_initializers_from_files_in_memory")):
+        return b""
+    content = weights.read_bytes()
+    options.add_external_initializers_from_files_in_memory([weights.name], [content], [len(content)])
+    return content
+
+
+def _question_path(place: Path, precision: Precision, task: str | None) -> Path:
+    """A side that was learned apart has one graph for all precisions of its model."""
+    own = place / OWN_QUESTION_GRAPH
+    return own if task is not None or own.is_file() else place / graph_file("question", precision)
+
+
+def _best_precision(folder: Path) -> Precision:
+    found = exported_precisions(folder)
+    if not found:
+        raise ModelError(
+            f"Model folder '{folder}' has no ONNX files such as {graph_file('question', 'int8')}; "
+            "export the model, or load it with PhraseModel.from_pretrained."
+        )
+    return found[0]
+
+
+def _refuse_missing(folder: Path, precision: Precision, task: str | None) -> None:
+    asking = known_task_folder(folder, task)
+    files = [folder / graph_file("passage", precision), folder / weights_file(precision)]
+    files.append(_question_path(asking, precision, task))
+    if missing := [str(path.relative_to(folder)) for path in files if not path.is_file()]:
+        raise ModelError(
+            f"Model folder '{folder}' has no {', '.join(missing)}; copy the folder again "
+            f"or export the model in precision {precision}."
+        )
+
+
+def run_graph(session: Any, batch: TokenBatch, outputs: list[str]) -> list[Floats]:
+    """Encoders without token types have no such input: feed what the graph declares."""
+    inputs = {"ids": batch.ids, "types": batch.types, "mask": batch.mask}
+    feed = {declared.name: inputs[declared.name] for declared in session.get_inputs()}
+    return [np.asarray(array, dtype=np.float32) for array in session.run(outputs, feed)]

@@ -1,0 +1,47 @@
+"""A model as a folder: config.json, tokenizer.json, model.safetensors, README.md. Never pickle."""
+
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+from torch import nn
+
+from densephrases.errors import ModelError
+from densephrases.model.card import CARD_FILE
+from densephrases.model.config import ModelConfig
+from densephrases.model.tokenizer import TOKENIZER_FILE
+
+WEIGHTS_FILE = "model.safetensors"
+
+
+def save_folder(folder: Path, network: nn.Module, config: ModelConfig, tokenizer: Tokenizer, card: str = "") -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(
+        {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()},
+        folder / WEIGHTS_FILE,
+    )
+    tokenizer.save(str(folder / TOKENIZER_FILE))
+    if card:
+        (folder / CARD_FILE).write_text(card, encoding="utf-8")
+    config.save(folder)  # last: its presence means the folder is complete
+
+
+def weights_path(folder: Path, file: str = WEIGHTS_FILE) -> Path:
+    path = folder / file
+    if not path.is_file():
+        raise ModelError(f"Model folder '{folder}' has no {file}; for its ONNX files use densephrases.load.")
+    return path
+
+
+def load_weights(folder: Path, network: nn.Module, file: str = WEIGHTS_FILE) -> None:
+    path = weights_path(folder, file)
+    try:
+        weights: dict[str, Any] = load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise ModelError(f"'{path}' cannot be read ({error}); it is truncated, copy it again.") from error
+    try:
+        network.load_state_dict(weights)
+    except RuntimeError as error:
+        raise ModelError(f"'{path}' does not fit its config.json: {str(error).splitlines()[-1].strip()}") from error

@@ -1,0 +1,1 @@
+"""Passages to vectors and bytes on a GPU, without padding."""

@@ -1,0 +1,209 @@
+"""Passages to vectors on a GPU: windows without padding, and nothing that makes the device wait."""
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from densephrases.arrays import Floats
+from densephrases.errors import ConfigError
+from densephrases.model.bulk_encoder import BulkEncoder, Coding, KeptVectors
+from densephrases.model.encoder import Encoder, EncoderOnAnother
+from densephrases.model.onnx import OnnxEncoder, exported_precisions
+from densephrases.model.packing import Batch, PackedPassages, Packing
+from densephrases.model.padding import TokenBatch
+from densephrases.nn.checkpoint import WEIGHTS_FILE
+from densephrases.nn.device import to_numpy
+from densephrases.nn.gpu.packed_backbone import PackedInputs, PackedTrunk
+from densephrases.nn.gpu.quantizer import DeviceCode
+from densephrases.nn.onnx.restore import finest_graphs, restore_passages
+from densephrases.nn.passage_tower import PassageSide
+from densephrases.nn.phrase_model import PhraseModel
+from densephrases.quantize.codebooks import VectorCode
+
+# Shape suffixes: N columns of all windows in computing order, T tokens of all passages in turn, P passages, W windows,
+# R tokens that are kept, D vector size, H hidden size.
+
+_LEFT_CORES = 3  # for the threads that read, compute and write
+
+
+@dataclass(frozen=True)
+class Indexable:
+    """A passage side, and an encoder of the same model that answers for its fingerprint and encodes questions."""
+
+    side: PassageSide
+    encoder: Encoder
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """What the device is computing or has computed."""
+
+    vectors_ND: Tensor
+    places_T: NDArray[np.int64]
+    kept_T: Tensor  # in memory of the host; valid once `done`
+    done: Any
+
+
+class DeviceEncoder(EncoderOnAnother, BulkEncoder):
+    """Passages are encoded on the device, questions by the encoder of the same model that it was given."""
+
+    tokens_per_batch = 1 << 18  # so many that arithmetic, not launching kernels, takes the time
+    tokens_per_chunk = 1 << 20
+
+    def __init__(self, model: Indexable, device: torch.device, attention: str = "auto") -> None:
+        super().__init__(model.encoder, model.side.config, model.side.tokens)
+        self.device = device
+        self.dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+        self.passages = PassageStates(model.side, device, self.dtype, attention)
+        self.workers = max((os.cpu_count() or 1) - _LEFT_CORES, 1) if device.type == "cuda" else 0
+
+    @property
+    def folder(self) -> str:
+        """Where the model is found again."""
+        return str(getattr(self.base, "folder", self.config.base))
+
+    @property
+    def fingerprint(self) -> str:
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        return self.base.fingerprint
+
+    def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
+        """A padded batch, for those who have one: it is packed and its results are padded again."""
+        lengths_W = batch.mask.sum(axis=1)
+        seen = batch.mask.astype(bool)
+        none: Any = np.zeros(0, dtype=np.int64)
+        owns_W2 = np.stack([np.zeros_like(lengths_W), lengths_W], axis=1)
+        ids_C, types_C = batch.ids[seen].astype(np.int32), batch.types[seen].astype(np.uint8)
+        packed = PackedPassages(ids_C, types_C, lengths_W, owns_W2, none, none, none, none)
+        packing = Packing.of(packed, self.tokens_per_batch)
+        with torch.inference_mode():
+            vectors_ND, filter_N2 = self.passages(packing)
+        places = torch.from_numpy(packing.places_T).to(self.device)
+        vectors = np.zeros((*seen.shape, self.config.vector_size), dtype=np.float32)
+        filters = np.zeros((*seen.shape, 2), dtype=np.float32)
+        vectors[seen], filters[seen] = to_numpy(vectors_ND[places]), to_numpy(filter_N2[places])
+        return vectors, filters
+
+    def start(self, passages: PackedPassages, packing: Packing, threshold: float | None) -> Started:
+        with torch.inference_mode():
+            vectors_ND, filter_N2 = self.passages(packing)
+            kept_T = self._kept(filter_N2, packing, passages.tokens_P, threshold)
+            host_T = self._host(kept_T)
+        return Started(vectors_ND, packing.places_T, host_T, self._event())
+
+    def _kept(
+        self, filter_N2: Tensor, packing: Packing, tokens_P: NDArray[np.int64], threshold: float | None
+    ) -> Tensor:
+        """As `PassageVectors.kept` decides it, for all passages at once."""
+        if threshold is None:
+            return torch.ones(len(packing.places_T), dtype=torch.bool, device=self.device)
+        best_T = filter_N2.amax(dim=1)[self.passages.send(packing.places_T)]
+        passage_T = self.passages.send(np.repeat(np.arange(len(tokens_P)), tokens_P))
+        best_P = torch.full((len(tokens_P),), -torch.inf, dtype=best_T.dtype, device=self.device)
+        best_P.scatter_reduce_(0, passage_T, best_T, "amax")
+        return (best_T > threshold) | (best_T == best_P[passage_T])
+
+    def finish(self, started: Started) -> KeptVectors:
+        if started.done is not None:
+            started.done.synchronize()
+        kept_R = np.flatnonzero(started.kept_T.numpy())
+        with torch.inference_mode(), torch.cuda.stream(self._beside):
+            vectors_RD = started.vectors_ND[self.passages.send(started.places_T[kept_R])]
+            # bfloat16, which numpy lacks, fits into half floats: those have more digits, and vectors are of order 1.
+            host_RD = self._host(vectors_RD.half() if self.dtype == torch.bfloat16 else vectors_RD)
+            if (copied := self._event()) is not None:
+                copied.synchronize()
+        return KeptVectors(kept_R, host_RD.numpy())
+
+    def coding(self, code: VectorCode) -> Coding:
+        return DeviceCode(code, self.device)
+
+    def _host(self, tensor: Tensor) -> Tensor:
+        """A copy in the host's memory that is being made: valid after an event that is recorded next."""
+        if self.device.type != "cuda":
+            return tensor
+        host = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+        return host.copy_(tensor, non_blocking=True)
+
+    def _event(self) -> Any:
+        if self.device.type != "cuda":
+            return None
+        event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        event.record()
+        return event
+
+    @cached_property
+    def _beside(self) -> Any:
+        """Where finished vectors are copied while the next are computed; nothing on a CPU."""
+        return torch.cuda.Stream(self.device) if self.device.type == "cuda" else None  # type: ignore[no-untyped-call]
+
+
+class PassageStates:
+    """Token vectors and filter logits of packed windows."""
+
+    def __init__(self, side: PassageSide, device: torch.device, dtype: torch.dtype, attention: str) -> None:
+        self.device = device
+        self.trunk = PackedTrunk(side.passage, device, dtype, attention)
+        projection = side.projection.weight.detach() if side.config.dim is not None else None
+        self.projection = None if projection is None else projection.to(device, dtype)
+        self.filter = [part.detach().to(device, dtype) for part in (side.filter.weight, side.filter.bias)]
+        self.vector_size = side.config.vector_size
+        self.dtype = dtype
+
+    def send(self, array: NDArray[Any]) -> Tensor:
+        """To the device without waiting for it."""
+        tensor = torch.from_numpy(array)
+        if self.device.type != "cuda":
+            return tensor
+        return tensor.pin_memory().to(self.device, non_blocking=True)
+
+    def __call__(self, packing: Packing) -> tuple[Tensor, Tensor]:
+        """Vectors (N, D) and filter logits (N, 2) in computing order; the logits are floats."""
+        arrays: list[NDArray[Any]] = [packing.ids_N, packing.columns_N, packing.types_N, packing.edges_W]
+        ids_N, columns_N, types_N, edges_W = map(self.send, arrays)
+        places_N = self.trunk.places_of(columns_N, types_N)
+        vectors_ND = torch.empty(len(ids_N), self.vector_size, dtype=self.dtype, device=self.device)
+        filter_N2 = torch.empty(len(ids_N), 2, dtype=torch.float32, device=self.device)
+        for batch in packing.batches:
+            own = batch.columns
+            hidden_NH = self.trunk(_inputs(batch, ids_N, places_N, edges_W))
+            filter_N2[own] = functional.linear(hidden_NH, *self.filter)
+            vectors_ND[own] = hidden_NH if self.projection is None else functional.linear(hidden_NH, self.projection)
+        return vectors_ND, filter_N2
+
+
+def _inputs(batch: Batch, ids_N: Tensor, places_N: Tensor, edges_W: Tensor) -> PackedInputs:
+    edges = edges_W[batch.windows.start : batch.windows.stop + 1]
+    return PackedInputs(ids_N[batch.columns], places_N[batch.columns], batch.groups, edges - batch.columns.start)
+
+
+def read_indexable(folder: Path) -> Indexable:
+    """A checkpoint's own weights where the folder has them, else those that its exported graph stands for."""
+    if (folder / WEIGHTS_FILE).is_file():
+        model = PhraseModel.from_pretrained(folder)
+        return Indexable(
+            PassageSide.of(model), OnnxEncoder.load(folder) if exported_precisions(folder) else model.encoder()
+        )
+    encoder = finest_graphs(folder)
+    return Indexable(restore_passages(encoder), encoder)
+
+
+def load_on_device(folder: Path, device: str = "cuda") -> DeviceEncoder:
+    """An encoder on a GPU: of a checkpoint, or of an exported model."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError(
+            f"device='cuda' needs a GPU, and torch {torch.__version__} sees none; install torch for CUDA on a machine "
+            "that has one, or use device='cpu'."
+        )
+    return DeviceEncoder(read_indexable(folder), torch.device(device))

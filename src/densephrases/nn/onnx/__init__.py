@@ -1,0 +1,1 @@
+"""From torch to ONNX graphs, to int8, and back."""

@@ -1,0 +1,233 @@
+"""A phrase model as ONNX graphs: `passage` and `question`, their weights stored once in a file both refer to."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
+
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+from onnx import ModelProto, numpy_helper
+from onnx.external_data_helper import set_external_data
+from torch import Tensor, nn
+
+from densephrases.errors import ConfigError, ModelError
+from densephrases.model.card import CARD_FILE
+from densephrases.model.onnx import OWN_QUESTION_GRAPH, OWN_QUESTION_WEIGHTS, PRECISIONS, graph_file, weights_file
+from densephrases.model.padding import TokenBatch, token_batch
+from densephrases.model.tokenizer import TOKENIZER_FILE, Tokens
+from densephrases.nn.backbone import additive_mask
+from densephrases.nn.onnx.int8 import halve_matrices, outlying_inputs, quantize, quantize_tables, replace_nodes
+from densephrases.nn.phrase_model import PhraseModel
+from densephrases.nn.question_tower import QuestionSide
+from densephrases.sample import SAMPLE_QUESTIONS
+
+OPSET = 17
+INPUTS = ("ids", "types", "mask")
+SHARED_BYTES = 1024  # smaller tensors stay inside their graph
+ALIGNMENT = 64
+LARGEST_DIFFERENCE = 1e-3  # of an exported graph from torch, relative to the largest value
+
+
+def export_model(model: PhraseModel, folder: Path, precisions: Sequence[str] = PRECISIONS, card: str = "") -> None:
+    """Write a folder that `densephrases.load` reads without torch."""
+    _refuse_unknown(precisions)
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as scratch:
+        graphs = _trace_graphs(model, Path(scratch))
+        for precision in precisions:
+            made = graphs if precision == "fp32" else _quantized(graphs, model.tokens, Path(scratch))
+            _write_graphs(made, folder, precision)
+    model.tokens.tokenizer.save(str(folder / TOKENIZER_FILE))
+    if model.code is not None:
+        model.code.save(folder)
+    if card:
+        (folder / CARD_FILE).write_text(card, encoding="utf-8")
+    config = model.config.with_fingerprint(model.passage_fingerprint())
+    config.save(folder)  # last: its presence means the folder is complete
+
+
+def export_questions(side: QuestionSide, folder: Path) -> None:
+    """Write the graph of a question side that was learned apart; whoever calls writes the configuration.
+
+    It computes in float. Matrices are stored as half floats, embeddings in 8 bits.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    plain = side.copy()  # what training has compiled or fused cannot be traced
+    with TemporaryDirectory() as scratch, _exportable(plain):
+        proto = _trace(_QuestionGraph(plain).eval(), Path(scratch) / "question.onnx")
+    quantize_tables(proto)
+    halve_matrices(proto)
+    with (folder / OWN_QUESTION_WEIGHTS).open("wb") as weights:
+        _move_weights(proto, weights, OWN_QUESTION_WEIGHTS, {})
+    (folder / OWN_QUESTION_GRAPH).write_bytes(proto.SerializeToString(deterministic=True))
+
+
+def _refuse_unknown(precisions: Sequence[str]) -> None:
+    if unknown := sorted(set(precisions) - set(PRECISIONS)):
+        raise ConfigError(f"precisions={unknown} cannot be exported; expected some of {list(PRECISIONS)}.")
+    if not precisions:
+        raise ConfigError(f"precisions={precisions!r} leaves nothing to export; expected some of {list(PRECISIONS)}.")
+
+
+class _PassageGraph(nn.Module):
+    outputs = ("vectors", "filter")
+
+    def __init__(self, model: PhraseModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
+        return self.model.passage_states(ids, types, additive_mask(mask[:, None, None, :]))
+
+
+class _QuestionGraph(nn.Module):
+    def __init__(self, model: PhraseModel | QuestionSide) -> None:
+        super().__init__()
+        self.model = model
+        self.outputs = ("start", "end", "coherency") if model.config.split else ("start", "end")
+
+    def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
+        states = self.model.question_states(ids, types, additive_mask(mask[:, None, None, :]))
+        if states.coherency_B is None:
+            return states.start_BD, states.end_BD
+        return states.start_BD, states.end_BD, states.coherency_B
+
+
+def _trace_graphs(model: PhraseModel, scratch: Path) -> dict[str, ModelProto]:
+    with _exportable(model):
+        return {
+            "passage": _trace(_PassageGraph(model).eval(), scratch / "passage.onnx"),
+            "question": _trace(_QuestionGraph(model).eval(), scratch / "question.onnx"),
+        }
+
+
+@contextmanager
+def _exportable(model: PhraseModel | QuestionSide) -> Iterator[None]:
+    """Without dropout and with attention in plain operations; afterwards the model is as it was."""
+    was_training = model.training
+    before = [trunk.encoder.config._attn_implementation for trunk in model.trunks]
+    model.eval()
+    try:
+        for trunk in model.trunks:
+            trunk.encoder.set_attn_implementation("eager")
+        with torch.no_grad():
+            yield
+    finally:
+        for trunk, implementation in zip(model.trunks, before, strict=True):
+            trunk.encoder.set_attn_implementation(implementation)
+        model.train(was_training)
+
+
+def _trace(graph: _PassageGraph | _QuestionGraph, path: Path) -> ModelProto:
+    with warnings.catch_warnings():
+        # The older exporter is ten times faster than the default and writes the same graph; `_compare` below sees to
+        # what its warnings are about, that a trace may not hold for other inputs.
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            graph,
+            _example(graph.model, rows=2, tokens=8),
+            str(path),
+            input_names=list(INPUTS),
+            output_names=list(graph.outputs),
+            dynamic_axes={name: {0: "rows", 1: "tokens"} for name in INPUTS},
+            opset_version=OPSET,
+            dynamo=False,
+        )
+    _compare(graph, path)
+    proto = onnx.load(path)
+    _skip_identities(proto)
+    return proto
+
+
+def _example(model: PhraseModel | QuestionSide, rows: int, tokens: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Random tokens of both types, the last row half as long as the others."""
+    random = torch.Generator().manual_seed(0)
+    ids = torch.randint(int(model.config.trunk["vocab_size"]), (rows, tokens), generator=random)
+    mask = torch.ones_like(ids)
+    mask[-1, tokens // 2 :] = 0
+    ids[-1, tokens // 2 :] = model.tokens.pad_id
+    types = torch.zeros_like(ids)
+    types[:, tokens // 4 :] = model.tokens.specials.types[1]
+    device = next(model.parameters()).device
+    return ids.to(device), types.to(device), mask.to(device)
+
+
+def _compare(graph: _PassageGraph | _QuestionGraph, path: Path) -> None:
+    """Refuse a graph that does not compute what the model does on inputs of another size and with its own mask."""
+    model = graph.model
+    inputs = _example(model, rows=3, tokens=model.config.passage_tokens)
+    if isinstance(graph, _PassageGraph):
+        expected = graph.model.passage_states(*inputs)[0]
+    else:
+        expected = graph.model.question_states(*inputs).start_BD
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    feed = {i.name: inputs[INPUTS.index(i.name)].cpu().numpy() for i in session.get_inputs()}
+    found = session.run([graph.outputs[0]], feed)[0]
+    seen = inputs[2].cpu().numpy().astype(bool) if found.ndim == 3 else slice(None)
+    wanted = expected.cpu().numpy()
+    difference = float(np.abs(found - wanted)[seen].max() / np.abs(wanted[seen]).max())
+    if not difference < LARGEST_DIFFERENCE:
+        raise ModelError(
+            f"The ONNX graph of base model '{model.config.base}' differs from torch by {difference:.2g} "
+            f"(at most {LARGEST_DIFFERENCE:g} expected): encoders of type '{model.config.trunk['model_type']}' "
+            "cannot be exported; use a BERT-like base model."
+        )
+
+
+def _skip_identities(proto: ModelProto) -> None:
+    """Equal weights are stored once and copied by Identity nodes, which would hide them from the quantiser."""
+    graph = proto.graph
+    stored = {tensor.name for tensor in graph.initializer}
+    source = {n.output[0]: n.input[0] for n in graph.node if n.op_type == "Identity" and n.input[0] in stored}
+    kept = [node for node in graph.node if node.output[0] not in source]
+    for node in kept:
+        node.input[:] = [source.get(name, name) for name in node.input]
+    replace_nodes(proto, kept)
+
+
+def _quantized(graphs: dict[str, ModelProto], tokens: Tokens, scratch: Path) -> dict[str, ModelProto]:
+    batch = _sample_batch(tokens)
+    made = {}
+    for kind, proto in graphs.items():
+        scaled = outlying_inputs(proto, scratch / f"{kind}.watched.onnx", batch)
+        made[kind] = quantize(proto, scratch / f"{kind}.int8.onnx", scaled)
+    return made
+
+
+def _sample_batch(tokens: Tokens) -> TokenBatch:
+    ids = tokens.questions([sample.question for sample in SAMPLE_QUESTIONS])
+    return token_batch(ids, [np.zeros_like(row) for row in ids], tokens.pad_id)
+
+
+def _write_graphs(graphs: dict[str, ModelProto], folder: Path, precision: str) -> None:
+    places: dict[bytes, int] = {}
+    location = weights_file(precision)
+    with (folder / location).open("wb") as weights:
+        for kind, proto in graphs.items():
+            written = ModelProto()
+            written.CopyFrom(proto)
+            _move_weights(written, weights, location, places)
+            (folder / graph_file(kind, precision)).write_bytes(written.SerializeToString(deterministic=True))
+
+
+def _move_weights(proto: ModelProto, weights: BinaryIO, location: str, places: dict[bytes, int]) -> None:
+    """Large tensors go to the weights file, equal ones to the same place in it."""
+    for tensor in proto.graph.initializer:
+        values = numpy_helper.to_array(tensor)
+        if values.nbytes < SHARED_BYTES:
+            continue
+        data = values.tobytes()
+        key = sha256(data).digest()
+        if key not in places:
+            weights.write(bytes(-weights.tell() % ALIGNMENT))
+            places[key] = weights.tell()
+            weights.write(data)
+        tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))  # raw_data, wherever the values were
+        set_external_data(tensor, location, offset=places[key], length=len(data))
+        tensor.ClearField("raw_data")

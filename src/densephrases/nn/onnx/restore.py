@@ -1,0 +1,173 @@
+"""From an exported graph back to a network that torch can compute: int8 weights become the floats they stand for.
+
+The exporter keeps the names of embeddings, biases and norms; matrices are named by the node that multiplies with
+them, which is called after its module. Whether the network is the graph's is seen by what it computes.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from onnx import NodeProto, numpy_helper
+from torch import Tensor, nn
+
+from densephrases.errors import ModelError
+from densephrases.model.onnx import OWN_QUESTION_GRAPH, OnnxEncoder, exported_precisions
+from densephrases.model.padding import token_batch
+from densephrases.nn.checkpoint import WEIGHTS_FILE
+from densephrases.nn.device import to_device, to_numpy
+from densephrases.nn.onnx.int8 import HALF
+from densephrases.nn.passage_tower import PassageSide
+from densephrases.nn.phrase_model import PhraseModel
+from densephrases.nn.question_tower import QuestionSide
+from densephrases.text.passages import Passage
+
+# Of the vectors of some questions or passages, as a share of their length: fp32 graphs differ by rounding, int8 graphs
+# also by the activations they quantise as they run (0.07 for the bundled model).
+LARGEST_DIFFERENCE = {"fp32": 1e-3, "fp16": 0.02, "int8": 0.25}
+_QUESTIONS = ["who built the tower in paris", "when was the city on the river founded", "what is it"]
+_NODE = re.compile(r"/(?P<scope>.+)/(?P<operation>MatMul|Add|Gather|LayerNormalization)(_\d+)?(_quant)?")
+_PREFIX = "model."  # what the exporter puts before the names of weights
+
+Array = NDArray[Any]
+
+
+def restore_questions(encoder: OnnxEncoder) -> QuestionSide:
+    """The network of the question graph that an encoder runs, to be trained."""
+    path = encoder.question_path
+    side = QuestionSide(encoder.config, encoder.tokens)
+    _load(side, side.state_of(_tensors(path)), path)
+    precision = "fp16" if path.name == OWN_QUESTION_GRAPH else encoder.precision
+    _refuse_difference(path, _difference(side, encoder), precision)
+    return side
+
+
+def restore_passages(encoder: OnnxEncoder) -> PassageSide:
+    """The network of the passage graph that an encoder runs."""
+    path = encoder.passage_path
+    side = PassageSide(encoder.config, encoder.tokens)
+    _load(side, _tensors(path), path)
+    _refuse_difference(path, _passage_difference(side, encoder), encoder.precision)
+    return side
+
+
+def read_model(folder: Path) -> PhraseModel:
+    """A checkpoint's own weights where the folder has them, else those that its exported graph stands for."""
+    if (folder / WEIGHTS_FILE).is_file():
+        return PhraseModel.from_pretrained(folder)
+    return restore_model(finest_graphs(folder))
+
+
+def finest_graphs(folder: Path, task: str | None = None) -> OnnxEncoder:
+    """Of an exported model those in full precision, if it has them: they lead back to the network as it was."""
+    return OnnxEncoder.load(folder, "fp32" if "fp32" in exported_precisions(folder) else None, task=task)
+
+
+def restore_model(encoder: OnnxEncoder) -> PhraseModel:
+    """The whole network, to be trained."""
+    model = PhraseModel(encoder.config, encoder.tokens.tokenizer)
+    sides = restore_passages(encoder).state_dict() | restore_questions(encoder).state_dict()
+    expected = model.state_dict().keys()  # a trunk that both share is the passage side's
+    model.load_state_dict({name: tensor for name, tensor in sides.items() if name in expected})
+    model.code = encoder.code
+    return model
+
+
+def _refuse_difference(path: Path, difference: float, precision: str) -> None:
+    if not difference < LARGEST_DIFFERENCE[precision]:
+        raise ModelError(
+            f"The network made from '{path}' does not compute what the graph does (vectors differ by {difference:.2g} "
+            "of their length): it was exported by another version; use the checkpoint it was exported from."
+        )
+
+
+def _tensors(path: Path) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(values.copy()) for name, values in _weights(path).items()}
+
+
+def _load(side: nn.Module, found: dict[str, Tensor], path: Path) -> None:
+    expected = side.state_dict()
+    taken = {name: tensor for name, tensor in found.items() if name in expected}
+    if missing := sorted(expected.keys() - taken.keys()):
+        raise ModelError(
+            f"'{path}' does not name the weights of {missing[0]} (and {len(missing) - 1} others): it was exported by "
+            "another version; use the checkpoint it was exported from."
+        )
+    try:
+        side.load_state_dict(taken)
+    except RuntimeError as error:
+        raise ModelError(f"'{path}' does not fit its config.json: {str(error).splitlines()[-1].strip()}") from error
+
+
+def _weights(path: Path) -> dict[str, Array]:
+    """All weights of a graph as floats, by the names of the parameters they were exported from."""
+    graph = onnx.load(path).graph
+    stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    stored = {n.removesuffix(HALF): v.astype(np.float32) if n.endswith(HALF) else v for n, v in stored.items()}
+    named = {name.removeprefix(_PREFIX): _values(name, stored) for name in stored if name.startswith(_PREFIX)}
+    for node in graph.node:
+        for name, values in _of_node(node, stored):
+            named.setdefault(name, values)  # equal weights stand once in a graph, under one of their names
+    return named
+
+
+def _of_node(node: NodeProto, stored: dict[str, Array]) -> Iterator[tuple[str, Array]]:
+    """The parameters that a node takes, which bears the name of its module."""
+    label = node.name or node.output[0].removesuffix("_int8").removesuffix("_output_0")
+    match = _NODE.fullmatch(label)
+    taken = [name for name in node.input if name in stored]
+    if match is None or not taken:
+        return
+    module = match["scope"].replace("/", ".")
+    if match["operation"] == "MatMul":
+        yield f"{module}.weight", _values(taken[0].removesuffix("_quantized"), stored).T
+    elif match["operation"] == "Add":
+        yield f"{module}.bias", stored[taken[0]]
+    elif match["operation"] == "Gather":
+        yield f"{module}.weight", _values(taken[0], stored)
+    elif len(taken) == 2:
+        yield f"{module}.weight", stored[taken[0]]
+        yield f"{module}.bias", stored[taken[1]]
+
+
+def _values(name: str, stored: dict[str, Array]) -> Array:
+    """Floats as they are; matrices of 8 bits times a scale per column, embeddings times a scale per row."""
+    if f"{name}_quantized" in stored:
+        codes, zero = stored[f"{name}_quantized"].astype(np.float32), stored[f"{name}_zero_point"].astype(np.float32)
+        return np.asarray((codes - zero) * stored[f"{name}_scale"], dtype=np.float32)
+    if f"{name}_scales" in stored:
+        return np.asarray(stored[name].astype(np.float32) * stored[f"{name}_scales"], dtype=np.float32)
+    return stored[name]
+
+
+def _difference(side: QuestionSide, encoder: OnnxEncoder) -> float:
+    expected = encoder.encode_questions(_QUESTIONS).start_BD
+    side.eval()
+    with torch.inference_mode():
+        found = np.concatenate(
+            [
+                to_numpy(side.question_states(ids, torch.zeros_like(ids), torch.ones_like(ids)).start_BD)
+                for ids in (torch.from_numpy(row)[None] for row in side.tokens.questions(_QUESTIONS))
+            ]
+        )
+    return _relative(found, expected)
+
+
+def _passage_difference(side: PassageSide, encoder: OnnxEncoder) -> float:
+    tokenized = side.tokens.passages([Passage(text, "towers and cities") for text in _QUESTIONS])
+    windows = [passage.windows[0] for passage in tokenized]
+    batches = [token_batch([window.ids], [window.types], side.tokens.pad_id) for window in windows]
+    expected = [encoder.forward_passages(batch)[0].reshape(1, -1) for batch in batches]
+    side.eval()
+    with torch.inference_mode():
+        found = [side.passage_states(*to_device(batch, torch.device("cpu")))[0] for batch in batches]
+    return max(_relative(to_numpy(f).reshape(1, -1), e) for f, e in zip(found, expected, strict=True))
+
+
+def _relative(found: Array, expected: Array) -> float:
+    return float((np.linalg.norm(found - expected, axis=1) / np.linalg.norm(expected, axis=1)).max())

@@ -1,0 +1,133 @@
+"""The three encoders as a torch module (paper §3.2), with the architecture switches of Table 5."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from densephrases.arrays import Floats
+from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
+from densephrases.model.encoder import Encoder
+from densephrases.model.padding import TokenBatch
+from densephrases.model.tokenizer import Tokens, load_tokenizer
+from densephrases.nn.backbone import Trunk, build_trunk, load_trunk, read_config, read_tokenizer
+from densephrases.nn.checkpoint import load_weights, save_folder
+from densephrases.nn.device import inference, to_device, to_numpy
+from densephrases.nn.towers import PASSAGE_SIDE, EncodesPassages, EncodesQuestions, QuestionStates
+from densephrases.quantize.codebooks import VectorCode
+
+# Shape suffixes: B rows of a batch, T tokens, D vector size, H hidden size.
+
+
+EncoderInputs = tuple[Tensor, Tensor, Tensor]
+"""Token ids, token types and attention mask."""
+
+
+class PhraseModel(EncodesPassages, EncodesQuestions):
+    """Passage encoder, question encoders and filter layer; `encoder()` gives vectors for text."""
+
+    def __init__(self, config: ModelConfig, tokenizer: Tokenizer) -> None:
+        super().__init__()
+        self.config = config
+        self.tokens = Tokens(tokenizer, config)
+        self.code: VectorCode | None = None
+        self.passage = build_trunk(config.trunk)
+        self._add_question_trunks()
+        self._add_passage_heads()
+        self._add_question_heads()
+        self._start_heads_alike()
+
+    def _start_heads_alike(self) -> None:
+        """All heads begin as the same (near-)isometry, so that inner products start out meaningful."""
+        heads = [getattr(self, name) for name in ("projection", "start_head", "end_head") if hasattr(self, name)]
+        for head in heads:
+            if self.config.dim is None:
+                nn.init.eye_(head.weight)
+            else:
+                nn.init.orthogonal_(head.weight, generator=torch.Generator().manual_seed(0))
+
+    def forward(
+        self, passages: EncoderInputs, question_groups: Sequence[EncoderInputs]
+    ) -> tuple[Tensor, Tensor, QuestionStates]:
+        """Everything a training step needs: token vectors, filter logits, and the vectors of all questions in turn."""
+        states = [self.question_states(*questions) for questions in question_groups]
+        return *self.passage_states(*passages), QuestionStates.concatenate(states)
+
+    @property
+    def _first_question_trunk(self) -> Trunk:
+        return self.passage if self.config.share else self.question_start
+
+    @classmethod
+    def from_base(cls, base: str | Path, **settings: Any) -> Self:
+        """A model whose trunks all start from one pre-trained encoder: a Hugging Face folder or hub name."""
+        config = ModelConfig(base=Path(base).name, trunk=read_config(base).to_dict(), **settings)
+        model = cls(config, read_tokenizer(base))
+        pretrained = load_trunk(base)
+        for trunk in model.trunks:
+            trunk.load_state_dict(pretrained.state_dict())
+        return model
+
+    def save_pretrained(self, folder: str | Path, card: str = "") -> None:
+        if self.code is not None:
+            self.code.save(Path(folder))
+        save_folder(Path(folder), self, self.config, self.tokens.tokenizer, card)
+
+    @classmethod
+    def from_pretrained(cls, folder: str | Path) -> Self:
+        """With the folder's default question side; `question_tower.load_task` takes the one of a task."""
+        path = Path(folder)
+        model = cls(ModelConfig.load(path), load_tokenizer(path))
+        load_weights(path, model)
+        model.code = VectorCode.read(path, model.config.vector_size)
+        return model
+
+    def passage_fingerprint(self) -> str:
+        """The same for models that make the same passage vectors, however their questions are encoded."""
+        digest = sha256(self.tokens.tokenizer.to_str().encode())
+        for name, tensor in sorted(self.state_dict().items()):
+            if name.startswith(PASSAGE_SIDE):
+                digest.update(name.encode())
+                digest.update(tensor.detach().float().cpu().contiguous().numpy().tobytes())
+        return digest.hexdigest()[:FINGERPRINT_DIGITS]
+
+    def encoder(self) -> "TorchEncoder":
+        return TorchEncoder(self)
+
+
+class TorchEncoder(Encoder):
+    """A phrase model's forward pass in torch, on whatever device its weights are."""
+
+    tokens_per_batch = 65536
+    tokens_per_chunk = 262144
+
+    def __init__(self, model: PhraseModel) -> None:
+        super().__init__(model.config, model.tokens)
+        self.model = model
+
+    @cached_property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    @property
+    def fingerprint(self) -> str:
+        return self.model.passage_fingerprint()
+
+    @property
+    def code(self) -> VectorCode | None:
+        return self.model.code
+
+    def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
+        with inference(self.model, self.device):
+            vectors, filters = self.model.passage_states(*to_device(batch, self.device))
+        return to_numpy(vectors), to_numpy(filters)
+
+    def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
+        with inference(self.model, self.device):
+            states = self.model.question_states(*to_device(batch, self.device))
+        coherency = None if states.coherency_B is None else to_numpy(states.coherency_B)
+        return to_numpy(states.start_BD), to_numpy(states.end_BD), coherency

@@ -1,0 +1,110 @@
+"""The two sides of a phrase model as torch modules, for the whole model and for each side on its own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import torch
+from torch import Tensor, nn
+
+from densephrases.model.config import ModelConfig
+from densephrases.nn.backbone import Trunk, build_trunk
+
+# Shape suffixes: B rows of a batch, T tokens, D vector size, H hidden size.
+
+
+@dataclass(frozen=True)
+class QuestionStates:
+    start_BD: Tensor
+    end_BD: Tensor
+    coherency_B: Tensor | None = None
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        coherency = [part.coherency_B for part in parts if part.coherency_B is not None]
+        return cls(
+            torch.cat([part.start_BD for part in parts]),
+            torch.cat([part.end_BD for part in parts]),
+            torch.cat(coherency) if coherency else None,
+        )
+
+    def float(self) -> Self:
+        coherency_B = None if self.coherency_B is None else self.coherency_B.float()
+        return replace(self, start_BD=self.start_BD.float(), end_BD=self.end_BD.float(), coherency_B=coherency_B)
+
+
+class EncodesPassages(nn.Module):
+    """Passages to a vector and two filter logits a token."""
+
+    config: ModelConfig
+    passage: Trunk
+    filter: nn.Linear
+    projection: nn.Linear  # only of models with `dim`
+
+    def _add_passage_heads(self) -> None:
+        self.filter = nn.Linear(self.config.hidden, 2)
+        if self.config.dim is not None:
+            self.projection = nn.Linear(self.config.hidden, self.config.dim, bias=False)
+
+    def passage_states(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Token vectors (B, T, D) and filter logits (B, T, 2)."""
+        hidden_BTH = self.passage(ids, types, mask)
+        vectors_BTD = self.projection(hidden_BTH) if self.config.dim is not None else hidden_BTH
+        return vectors_BTD, self.filter(hidden_BTH)
+
+
+class EncodesQuestions(nn.Module):
+    """Questions to two vectors each, by one trunk or two."""
+
+    config: ModelConfig
+    question_start: Trunk  # unless the passage's trunk encodes questions too
+    question_end: Trunk  # only of models with two question trunks
+    start_head: nn.Linear  # only where one hidden vector becomes two, or with `dim`
+    end_head: nn.Linear
+
+    def _add_question_trunks(self) -> None:
+        if not self.config.share:
+            self.question_start = build_trunk(self.config.trunk)
+        if not self.config.one_question_trunk:
+            self.question_end = build_trunk(self.config.trunk)
+
+    def _add_question_heads(self) -> None:
+        config = self.config
+        if config.dim is not None or (config.one_question_trunk and not config.split):
+            self.start_head = nn.Linear(config.hidden, config.vector_size, bias=False)
+            self.end_head = nn.Linear(config.hidden, config.vector_size, bias=False)
+
+    @property
+    def trunks(self) -> list[Trunk]:
+        return [module for module in self.children() if isinstance(module, Trunk)]
+
+    def freeze_word_embeddings(self) -> None:
+        """As the original does: all trunks keep the base model's word embeddings, which can then be stored once.
+
+        And a table that moves for the few words of few questions alone fits no others.
+        """
+        for trunk in self.trunks:
+            trunk.encoder.get_input_embeddings().weight.requires_grad_(False)
+
+    @property
+    def _first_question_trunk(self) -> Trunk:
+        return self.question_start
+
+    def question_states(self, ids: Tensor, types: Tensor, mask: Tensor) -> QuestionStates:
+        first_BH = self._first_question_trunk(ids, types, mask)[:, 0]
+        if self.config.split:
+            return self._split_question(first_BH)
+        second_BH = first_BH if self.config.one_question_trunk else self.question_end(ids, types, mask)[:, 0]
+        if hasattr(self, "start_head"):
+            return QuestionStates(self.start_head(first_BH), self.end_head(second_BH))
+        return QuestionStates(first_BH, second_BH)
+
+    def _split_question(self, cls_BH: Tensor) -> QuestionStates:
+        """Each vector keeps its own part of the hidden vector and is zero elsewhere: search needs no other rule."""
+        start, end, left, right = self.config.split_parts
+        start_BD, end_BD = torch.zeros_like(cls_BH), torch.zeros_like(cls_BH)
+        start_BD[:, start], end_BD[:, end] = cls_BH[:, start], cls_BH[:, end]
+        return QuestionStates(start_BD, end_BD, (cls_BH[:, left] * cls_BH[:, right]).sum(-1))
+
+
+PASSAGE_SIDE = ("passage.", "projection.", "filter.")

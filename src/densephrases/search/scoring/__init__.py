@@ -1,0 +1,1 @@
+"""Candidate tokens to scored phrases."""

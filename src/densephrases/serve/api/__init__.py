@@ -1,0 +1,1 @@
+"""The routes: what comes in, what goes out."""

@@ -1,0 +1,1 @@
+"""What a running service holds: the live index, batches, metrics, logs."""

@@ -1,0 +1,1 @@
+"""Files and dumps to documents; `read` finds the reader of each."""

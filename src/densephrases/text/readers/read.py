@@ -1,0 +1,234 @@
+"""Files and folders of any supported format as a stream of documents."""
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from densephrases.errors import DataError, MissingExtraError
+from densephrases.text.documents import Document, Skipped
+from densephrases.text.readers.csv_rows import read_table
+from densephrases.text.readers.files import UNREADABLE, Opened, is_binary, is_compressed, read_text, split_name, walk
+from densephrases.text.readers.html import html_text, markdown_title
+from densephrases.text.readers.jsonl import read_json, read_json_lines
+from densephrases.text.readers.pdf import pdf_text
+from densephrases.text.readers.wikipedia import read_dump
+
+_SHOWN = 100
+_OF_ONE_KIND = 0.9
+
+
+@dataclass(slots=True)
+class ReadReport:
+    """What became of the files: counted all, the first hundred skipped ones kept with their reasons."""
+
+    documents: int = 0
+    empty: int = 0  # files and records without any text
+    skipped: int = 0  # files and records that cannot be read
+    examples: list[Skipped] = field(default_factory=list)
+    _finished: int = field(default=0, repr=False)  # bytes of the files that have been read
+    _file: BinaryIO | None = field(default=None, repr=False, compare=False)  # the one being read
+
+    @property
+    def bytes(self) -> int:
+        """How much has been read of what `input_bytes` counts."""
+        return self._finished + (0 if self._file is None or self._file.closed else self._file.tell())
+
+    def open(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def finish(self, path: Path) -> None:
+        self._file = None
+        self._finished += _text_bytes(path)
+
+    def skip(self, skipped: Skipped) -> None:
+        self.skipped += 1
+        if len(self.examples) < _SHOWN:
+            self.examples.append(skipped)
+
+
+def read_documents(
+    paths: Iterable[Path], *, strict: bool = False, report: ReadReport | None = None
+) -> Generator[Document]:
+    """The documents of files and of all files in folders, one at a time.
+
+    The suffix decides the format; .gz, .xz and .bz2 may follow it. Plain text and Markdown are kept exactly as they
+    stand, so that offsets count the characters of the file: an answer from Markdown may contain its markup. Of HTML,
+    PDF and Wikipedia dumps the extracted text is the document. A document without an id of its own has the file's
+    path below the given folder.
+
+    What cannot be read is counted in `report` and left out; `strict` raises DataError instead. A path that does not
+    exist is refused at once, and paths without any document when all have been read.
+    """
+    places = list(paths)
+    for place in places:
+        if not place.exists():
+            raise DataError(f"'{place}' does not exist; expected a file or a folder of documents.")
+    return _read_all(places, strict, ReadReport() if report is None else report)
+
+
+def input_bytes(paths: Iterable[Path]) -> int | None:
+    """The size of all files that may hold text; None where it tells little of how long the text is.
+
+    A byte of a compressed file stands for several of text, and one of a PDF for hardly any: bytes foretell how much
+    is still to come only where nearly all are of one kind.
+    """
+    sizes: Counter[str] = Counter()
+    for place in paths:
+        for path, _ in _files(place):
+            sizes[_kind(path)] += _text_bytes(path)
+    total = sizes.total()
+    main = max(("text", "compressed"), key=sizes.__getitem__)
+    return total if total and sizes[main] >= _OF_ONE_KIND * total else None
+
+
+def _kind(path: Path) -> str:
+    if split_name(path)[1] == ".pdf":
+        return "pdf"
+    return "compressed" if is_compressed(path) else "text"
+
+
+def _text_bytes(path: Path) -> int:
+    """The size of a file, or nothing if it will be skipped at first sight."""
+    try:
+        if not path.is_file() or (_kind(path) == "text" and is_binary(path)):
+            return 0
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _read_all(places: list[Path], strict: bool, report: ReadReport) -> Generator[Document]:
+    found = False
+    for place in places:
+        for path, name in _files(place):
+            items = _read_file(path, name, report.open)
+            for document in _kept(items if strict else _lenient(items, path), path, strict, report):
+                found = True
+                yield document
+            report.finish(path)
+    if not found:
+        raise DataError(_nothing_found(places, report))
+
+
+def _files(place: Path) -> Iterator[tuple[Path, str]]:
+    """Files with the names that documents without ids have."""
+    if not place.is_dir():
+        yield place, place.name
+        return
+    for path in walk(place):
+        yield path, path.relative_to(place).as_posix()
+
+
+def _kept(items: Iterator[Document | Skipped], path: Path, strict: bool, report: ReadReport) -> Iterator[Document]:
+    seen = False
+    for item in items:
+        seen = True
+        checked = _checked(item, path)
+        if isinstance(checked, Skipped):
+            if strict:
+                raise DataError(str(checked))
+            report.skip(checked)
+        elif not checked.text.strip():
+            report.empty += 1
+        else:
+            report.documents += 1
+            yield checked
+    report.empty += not seen
+
+
+def _checked(item: Document | Skipped, path: Path) -> Document | Skipped:
+    if isinstance(item, Skipped):
+        return item
+    try:
+        for value in (item.id, item.title, item.text):
+            value.encode()
+    except UnicodeEncodeError:  # JSON can spell it, no tokenizer can read it
+        return Skipped(str(path), f"has half a surrogate pair, which is no text, in document {item.id!a}.")
+    return item
+
+
+def _read_file(path: Path, name: str, opened: Opened) -> Iterator[Document | Skipped]:
+    """The documents of a file up to where it cannot be read any further."""
+    if str(path) != _shown(path):
+        raise DataError(f"'{_shown(path)}' has a name that is not UTF-8.")
+    try:
+        if not path.is_file():
+            raise DataError(f"'{path}' is not a file or folder that can be read.")
+        if path.stat().st_size:
+            yield from _documents(path, name, opened)
+    except UNREADABLE as error:
+        raise DataError(f"'{path}' cannot be read: {error}.") from error
+
+
+def _documents(path: Path, name: str, opened: Opened) -> Iterator[Document | Skipped]:
+    suffix = split_name(path)[1]
+    if suffix in _STREAMS:
+        return _STREAMS[suffix](path, name, opened)
+    return _WHOLE.get(suffix, _read_plain)(path, name)
+
+
+def _lenient(items: Iterator[Document | Skipped], path: Path) -> Iterator[Document | Skipped]:
+    try:
+        yield from items
+    except (DataError, MissingExtraError) as error:
+        yield Skipped(_shown(path), str(error).removeprefix(f"'{_shown(path)}' "))
+
+
+def _shown(path: Path) -> str:
+    """The path as it can be printed, whatever bytes its name has."""
+    return str(path).encode(errors="backslashreplace").decode()
+
+
+def _read_plain(path: Path, name: str) -> Iterator[Document]:
+    stem, suffix = split_name(path)
+    yield Document(name, read_text(path), stem if suffix in _PLAIN else stem + suffix)
+
+
+def _read_markdown(path: Path, name: str) -> Iterator[Document]:
+    text = read_text(path)
+    yield Document(name, text, markdown_title(text) or split_name(path)[0])
+
+
+def _read_html(path: Path, name: str) -> Iterator[Document]:
+    title, text = html_text(read_text(path))
+    yield Document(name, text, title or split_name(path)[0])
+
+
+def _read_pdf(path: Path, name: str) -> Iterator[Document]:
+    title, text = pdf_text(path)
+    yield Document(name, text, title or split_name(path)[0])
+
+
+def _read_wikipedia(path: Path, name: str, opened: Opened) -> Iterator[Document | Skipped]:
+    return read_dump(path, opened)
+
+
+_PLAIN = ("", ".txt", ".text")
+_WHOLE: dict[str, Callable[[Path, str], Iterator[Document]]] = {
+    ".md": _read_markdown,
+    ".markdown": _read_markdown,
+    ".html": _read_html,
+    ".htm": _read_html,
+    ".xhtml": _read_html,
+    ".pdf": _read_pdf,
+}
+_STREAMS: dict[str, Callable[[Path, str, Opened], Iterator[Document | Skipped]]] = {
+    ".jsonl": read_json_lines,
+    ".ndjson": read_json_lines,
+    ".json": read_json,
+    ".csv": read_table,
+    ".tsv": read_table,
+    ".xml": _read_wikipedia,
+}
+
+
+def _nothing_found(places: list[Path], report: ReadReport) -> str:
+    names = ", ".join(f"'{place}'" for place in places)
+    formats = " ".join([*_PLAIN[1:], *_WHOLE, *_STREAMS])
+    first = f", the first: {report.examples[0]}" if report.examples else "."
+    return (
+        f"No documents in {names or 'no paths at all'}; expected files with text ({formats}). "
+        f"Empty: {report.empty}, skipped: {report.skipped}{first}"
+    )

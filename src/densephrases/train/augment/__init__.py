@@ -1,0 +1,1 @@
+"""Generated questions as training data: generation and the round-trip filter."""

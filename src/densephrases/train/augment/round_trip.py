@@ -1,0 +1,85 @@
+"""The round-trip filter: a generated question is kept only if a reader answers it with the answer it was made from."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from densephrases.data.decontaminate import HeldOut, LeakReport
+from densephrases.data.matching.em_f1 import best_over_golds, exact_match, f1
+from densephrases.data.squad import QuestionedPassage, read_squad, write_squad
+from densephrases.errors import ConfigError, DataError
+from densephrases.evaluate.reading import Prediction
+from densephrases.nn.device import best_device, placed
+from densephrases.nn.reader import Reader
+from densephrases.train.reader import reader_predictions
+
+PASSAGES_AT_ONCE = 512
+
+UNTYPED = "annotated"  # the type shown for questions that people asked
+
+
+@dataclass(slots=True)
+class FilterReport:
+    """How many questions were read and how many passed, by the type of their answer."""
+
+    read: Counter[str] = field(default_factory=Counter)
+    passed: Counter[str] = field(default_factory=Counter)
+    leaks: LeakReport = field(default_factory=LeakReport)
+
+    def rows(self) -> list[tuple[str, int, int]]:
+        """Type, read and passed, the most frequent type first, then all together."""
+        types = [(name, count, self.passed[name]) for name, count in self.read.most_common()]
+        return [*types, ("all", self.read.total(), self.passed.total())]
+
+
+def filter_questions(
+    path: Path,
+    reader: Path,
+    out: Path,
+    least_f1: float | None = None,
+    exclude: Sequence[Path] = (),
+    cpu: bool = False,
+    advance: Callable[[int], None] = lambda _: None,
+) -> FilterReport:
+    """Writes the questions that pass as SQuAD JSON: by exact match or, if given, by at least this F1."""
+    if least_f1 is not None and not 0 < least_f1 <= 1:
+        raise ConfigError(f"f1={least_f1} is no threshold: expected above 0 and up to 1.")
+    report = FilterReport()
+    held_out = HeldOut.read(exclude)
+    passages = [p for p in read_squad(path) if held_out.admits(p.passage, report.leaks)]
+    model = placed(Reader.from_pretrained(reader), best_device(cpu))
+    kept: list[QuestionedPassage] = []
+    for at in range(0, len(passages), PASSAGES_AT_ONCE):
+        group = passages[at : at + PASSAGES_AT_ONCE]
+        kept += passing(group, reader_predictions(model, group), least_f1, report)
+        advance(len(group))
+    if not kept:
+        raise DataError(f"Not one question of '{path}' passes the filter; see what the generator writes.")
+    rule = "exact match" if least_f1 is None else f"F1 of at least {least_f1}"
+    write_squad(out, kept, {"filter": rule, "reader": model.config.base, "excluded": [p.name for p in exclude]})
+    return report
+
+
+def passing(
+    passages: Sequence[QuestionedPassage],
+    predictions: Sequence[Prediction],
+    least_f1: float | None,
+    report: FilterReport,
+) -> list[QuestionedPassage]:
+    """The passages with those questions that the predictions answer rightly."""
+    right = {(p.passage, p.question.id) for p in predictions if is_right(p, least_f1)}
+    result = []
+    for number, passage in enumerate(passages):
+        report.read.update(q.answer_type or UNTYPED for q in passage.questions)
+        questions = tuple(q for q in passage.questions if (number, q.id) in right)
+        report.passed.update(q.answer_type or UNTYPED for q in questions)
+        if questions:
+            result.append(replace(passage, questions=questions))
+    return result
+
+
+def is_right(prediction: Prediction, least_f1: float | None) -> bool:
+    if least_f1 is None:
+        return best_over_golds(exact_match, prediction.answer, prediction.question.golds) == 1
+    return best_over_golds(f1, prediction.answer, prediction.question.golds) >= least_f1

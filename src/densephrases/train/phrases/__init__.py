@@ -1,0 +1,1 @@
+"""The phrase model: examples, batches, losses, negatives, distillation."""

@@ -1,0 +1,127 @@
+"""A batch as tensors: passages, their questions, where the answers stand, and what the teacher says."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from densephrases.model.tokenizer import Window
+from densephrases.train.loop.tensors import Inputs, Tensors, columns, content_mask, inputs
+from densephrases.train.phrases.distillation import Distributions
+from densephrases.train.phrases.examples import PassageExample
+
+
+@dataclass(frozen=True, kw_only=True)
+class Padding:
+    """To which shape a batch is filled up: rows that do so repeat the first one and count for nothing.
+
+    Batches of few different shapes let a GPU repeat a captured step.
+
+    Attributes:
+        questions: At least so many rows of questions.
+        occurrences: At least so many places for occurrences of an answer.
+        passages: Rows of passages, rounded up to a multiple of this.
+        passage_tokens: Tokens of a passage, rounded up to a multiple of this.
+        question_tokens: Tokens of a question, rounded up to a multiple of this.
+    """
+
+    questions: int = 0
+    occurrences: int = 0
+    passages: int = 1
+    passage_tokens: int = 8  # as matrix units and attention kernels like it
+    question_tokens: int = 8
+
+    @classmethod
+    def fitting(cls, plans: Iterable[Sequence[Sequence[PassageExample]]]) -> Self:
+        """Room for every batch of the plans, in few different shapes."""
+        batches = [batch for plan in plans for batch in plan]
+        return cls(
+            questions=max(sum(len(e.questions) for e in batch) for batch in batches),
+            occurrences=max(len(q.spans) for batch in batches for e in batch for q in e.questions),
+            passages=16,
+            passage_tokens=32,
+            question_tokens=16,
+        )
+
+
+@dataclass(frozen=True)
+class PhraseBatch(Tensors):
+    """Shapes: P passages, T tokens of a passage window, Q questions, K occurrences of an answer."""
+
+    passages: Inputs
+    questions: tuple[Inputs, ...]  # groups of rows, short questions first
+    content_PT: Tensor  # True on tokens of the passage's text
+    owner_Q: Tensor  # the row of each question's passage
+    weight_Q: Tensor  # 0 on rows that only fill up the shape
+    starts_QK: Tensor  # columns of the answer's first tokens, -1 where there are fewer than K
+    ends_QK: Tensor
+    answer_Q: Tensor
+    passage_Q: Tensor  # the passage's number in the data
+    shift_Q: Tensor  # to be added to a column for the token's position in the passage
+    teacher_start_QT: Tensor | None  # log-probabilities
+    teacher_end_QT: Tensor | None
+    passage_tokens: int  # without padding and filling rows
+    question_tokens: int
+
+
+def collate(
+    examples: Sequence[PassageExample],
+    pad_id: int,
+    teacher: Distributions | None = None,
+    padding: Padding | None = None,
+    weight: float = 1.0,
+) -> PhraseBatch:
+    """The batch as tensors; with a weight of 0 it takes part in a step without counting."""
+    padding = padding or Padding()
+    pairs = [(row, question) for row, e in enumerate(examples) for question in e.questions]
+    pairs.sort(key=lambda pair: len(pair[1].ids))
+    real = len(pairs)
+    pairs = [*pairs[:1] * (padding.questions - real), *pairs]  # before the others, as it is the shortest
+    windows = [e.window for e in examples]
+    windows += windows[:1] * (-len(windows) % padding.passages)
+    passages = inputs([w.ids for w in windows], [w.types for w in windows], pad_id, padding.passage_tokens)
+    width = passages.ids.shape[1]
+    content = content_mask(windows, width)
+    content[len(examples) :] = False
+    spans = [np.array(q.spans) + windows[row].first - windows[row].start for row, q in pairs]
+    question_ids = [q.ids for _, q in pairs]
+    teacher_start, teacher_end = None, None
+    if teacher is not None:
+        known = [teacher[q.id] for _, q in pairs]
+        owners = [windows[row] for row, _ in pairs]
+        teacher_start, teacher_end = (spread([k[side] for k in known], owners, width) for side in (0, 1))
+    return PhraseBatch(
+        passages=passages,
+        questions=question_groups(question_ids, pad_id, padding.question_tokens),
+        content_PT=torch.from_numpy(content),
+        owner_Q=torch.tensor([row for row, _ in pairs]),
+        weight_Q=(torch.arange(len(pairs)) >= len(pairs) - real).float() * weight,
+        starts_QK=columns([s[:, 0] for s in spans], padding.occurrences),
+        ends_QK=columns([s[:, 1] for s in spans], padding.occurrences),
+        answer_Q=torch.tensor([q.answer for _, q in pairs]),
+        passage_Q=torch.tensor([examples[row].passage for row, _ in pairs]),
+        shift_Q=torch.tensor([windows[row].start - windows[row].first for row, _ in pairs]),
+        teacher_start_QT=teacher_start,
+        teacher_end_QT=teacher_end,
+        passage_tokens=sum(len(e.window.ids) for e in examples),
+        question_tokens=sum(map(len, question_ids[-real:])),
+    )
+
+
+def question_groups(ids: Sequence[NDArray[np.int64]], pad_id: int, multiple: int) -> tuple[Inputs, ...]:
+    """Questions sorted by length in two groups: padded to the longest of all, most tokens would be padding."""
+    short = len(ids) * 3 // 4
+    parts = [part for part in (ids[:short], ids[short:]) if part]
+    return tuple(inputs(part, [np.zeros_like(row) for row in part], pad_id, multiple) for part in parts)
+
+
+def spread(rows: Sequence[NDArray[np.float32]], windows: Sequence[Window], width: int) -> Tensor:
+    """Log-probabilities over a passage's tokens, put where its window has them; -inf elsewhere."""
+    result = np.full((len(rows), width), -np.inf, dtype=np.float32)
+    for target, row, w in zip(result, rows, windows, strict=True):
+        target[w.first : w.first + w.stop - w.start] = row[w.start : w.stop]
+    return torch.from_numpy(result)

@@ -1,0 +1,59 @@
+"""Hard negatives: which passages a trained model confuses, so that they meet in a batch."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from densephrases.arrays import Floats
+from densephrases.data.matching.em_f1 import normalize_answer
+from densephrases.data.squad import QuestionedPassage
+from densephrases.evaluate.reading import QUESTIONS_AT_ONCE, Maxima, NumpyMaxima, SpanScorer, encode_file
+from densephrases.model.config import ModelConfig
+from densephrases.model.encoder import Encoder
+
+Confusions = Sequence[Sequence[int]]
+"""For each passage the numbers of others, those that its questions are most easily answered from first."""
+
+LOOKED_AT = 4  # times as many passages as are asked for: some of them hold the answer
+
+
+def confused_passages(
+    encoder: Encoder,
+    config: ModelConfig,
+    passages: list[QuestionedPassage],
+    count: int,
+    maxima: Callable[[Floats, NDArray[np.int64]], Maxima] = NumpyMaxima,
+) -> Confusions:
+    """For each passage up to `count` others that its own questions score highest, without those with their answer.
+
+    A passage's score for a question is the bound by which `read_collection` searches: best start plus best end.
+    """
+    encoded = encode_file(encoder, passages)
+    scorer = SpanScorer(encoded, config, threshold=None)
+    best_of_passages = maxima(*scorer.kept_vectors())
+    texts = [normalize_answer(p.passage.text) for p in passages]
+    found: list[dict[int, float]] = [{} for _ in passages]
+    for first in range(0, len(encoded.questions), QUESTIONS_AT_ONCE):
+        rows = np.arange(first, min(first + QUESTIONS_AT_ONCE, len(encoded.questions)))
+        for row, bounds_P in zip(rows.tolist(), scorer.passage_bounds(rows, best_of_passages), strict=True):
+            own, question = encoded.questions[row]
+            answers = [normalize_answer(gold) for gold in question.golds]
+            for number in likely_passages(bounds_P, count * LOOKED_AT):
+                if number != own and not holds_answer(texts[number], answers):
+                    margin = float(bounds_P[number] - bounds_P[own])
+                    found[own][number] = max(margin, found[own].get(number, margin))
+    return [sorted(others, key=lambda n: (-others[n], n))[:count] for others in found]
+
+
+def likely_passages(bounds_P: Floats, count: int) -> list[int]:
+    """The passages of the highest bounds, highest first."""
+    count = min(count, len(bounds_P))
+    top = np.argpartition(-bounds_P, count - 1)[:count]
+    result: list[int] = top[np.argsort(-bounds_P[top], kind="stable")].tolist()
+    return result
+
+
+def holds_answer(text: str, answers: Sequence[str]) -> bool:
+    """Whether any answer stands among the text's words, both normalised: then the passage may well be right."""
+    return any(f" {answer} " in f" {text} " for answer in answers if answer)

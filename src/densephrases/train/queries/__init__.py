@@ -1,0 +1,1 @@
+"""Query-side fine-tuning over a frozen index."""

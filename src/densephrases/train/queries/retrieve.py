@@ -1,0 +1,246 @@
+"""What a frozen index gives for question vectors: the best phrases of each question and which of them are right.
+
+Shape suffixes: Q questions, K phrases of a question, D vector size.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from densephrases.arrays import Floats, Mask, Rows
+from densephrases.data.questions import OpenQuestion
+from densephrases.index.folder import IndexFolder
+from densephrases.quantize.codebooks import VectorCode
+from densephrases.search.answers import Distinct, repetitions_cost
+from densephrases.search.filters import Filter
+from densephrases.search.passages import PassageTexts
+from densephrases.search.scoring.lexical import QuestionWords, WordValues
+from densephrases.search.scoring.pairs import PairSearch, Phrases
+from densephrases.search.scoring.searchable import Part, exact_candidates
+from densephrases.search.scoring.windows import Queries
+from densephrases.train.queries.relevance import UNITS, Judge, Target
+
+AT_ONCE = 32  # questions that are looked up together
+_LEAST_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookupSettings:
+    """How phrases are sought.
+
+    Attributes:
+        target: What must be right, by which it is decided what counts as one result.
+        effort: Given to the candidate index, as in search.
+        length_penalty: The model's.
+        word_weight: The model's.
+        max_words: The model's longest phrase.
+    """
+
+    target: Target = "phrase"
+    effort: float = 0.5
+    length_penalty: float = 0.0
+    word_weight: float = 0.0
+    max_words: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The best phrases of some questions, best first; where a question has fewer, the part is -1."""
+
+    part_QK: Rows
+    start_QK: Rows
+    end_QK: Rows
+    score_QK: Floats
+    length_QK: Floats  # characters
+    cost_QK: Floats  # of the question's words, a part of the score
+    right_QK: Mask
+
+    def __len__(self) -> int:
+        return len(self.part_QK)
+
+    @classmethod
+    def empty(cls, questions: int, k: int) -> Self:
+        shape = (questions, k)
+        return cls(
+            np.full(shape, -1, dtype=np.int64),
+            np.zeros(shape, dtype=np.int64),
+            np.zeros(shape, dtype=np.int64),
+            np.full(shape, -np.inf, dtype=np.float32),
+            np.zeros(shape, dtype=np.float32),
+            np.zeros(shape, dtype=np.float32),
+            np.zeros(shape, dtype=bool),
+        )
+
+    @classmethod
+    def concatenate(cls, several: Sequence[Self]) -> Self:
+        return cls(*(np.concatenate([getattr(found, f.name) for found in several]) for f in fields(cls)))
+
+    def take(self, questions: Rows) -> Self:
+        return type(self)(*(getattr(self, f.name)[questions] for f in fields(self)))
+
+    @property
+    def hit_Q(self) -> Mask:  # noqa: N802
+        """Questions with something right among what was found."""
+        return np.asarray(self.right_QK.any(axis=1))
+
+
+class Lookup:
+    """Looks up question vectors in an index as it was when the lookup was made."""
+
+    def __init__(self, index: IndexFolder, settings: LookupSettings) -> None:
+        self.settings = settings
+        anything = Filter.of(None, None)
+        segments = zip(index.segments, index.deleted, strict=True)
+        parts = [(Part.of(segment, anything.allowed(segment, deleted)), segment.store) for segment, deleted in segments]
+        self.parts = [part for part, _ in parts if part.rows]
+        self.stores = [store for part, store in parts if part.rows]
+        self._word_values = WordValues.of([segment.terms for segment in index.segments])
+
+    def __call__(self, queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
+        """The k best results of each question."""
+        found = [self._chunk(*chunk, k) for chunk in _chunks(queries, asked, AT_ONCE)]
+        return Found.concatenate([*found, Found.empty(0, k)])
+
+    def _chunk(self, queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
+        texts = PassageTexts(self.parts)
+        found = Found.empty(len(queries), k)
+        words = self._words(asked)
+        for row, phrases in enumerate(self._search(texts, k)(replace(queries, words=words))):
+            here = np.s_[row, : len(phrases)]
+            placed = texts.placed(phrases)
+            spans = placed.spans_N2
+            found.part_QK[here], found.start_QK[here], found.end_QK[here] = (
+                phrases.part_N,
+                phrases.start_N,
+                phrases.end_N,
+            )
+            found.score_QK[here], found.length_QK[here] = phrases.score_N, spans[:, 1] - spans[:, 0]
+            found.right_QK[here] = self._right(phrases, spans, asked[row], texts)
+            if words is not None:
+                asked_N = np.full(len(phrases), row)
+                found.cost_QK[here] = self._passage_costs(words, asked_N, phrases)
+                if repetitions_cost(UNITS[self.settings.target]):
+                    found.cost_QK[here] += words.repetition_costs(asked_N, texts.of_phrases(placed))
+        return found
+
+    def _words(self, asked: Sequence[OpenQuestion]) -> QuestionWords | None:
+        weight = self.settings.word_weight
+        return QuestionWords.of([question.text for question in asked], self._word_values, weight) if weight else None
+
+    def _passage_costs(self, words: QuestionWords, question_N: Rows, phrases: Phrases) -> Floats:
+        cost_N = np.zeros(len(phrases), dtype=np.float32)
+        for number, part in enumerate(self.parts):
+            here = np.flatnonzero(phrases.part_N == number)
+            cost_N[here] = words.costs_of_rows(part.segment, question_N[here], phrases.start_N[here])
+        return cost_N
+
+    def _search(self, texts: PassageTexts, k: int) -> PairSearch:
+        unit = UNITS[self.settings.target]
+        available = {"passage": sum(p.passages for p in self.parts), "document": sum(p.documents for p in self.parts)}
+        wanted = min(k, available.get(unit, k))
+        return PairSearch(
+            self.parts,
+            wanted,
+            Distinct(texts, unit, wanted),
+            exact=exact_candidates(self.parts),
+            effort=self.settings.effort,
+            length_penalty=self.settings.length_penalty,
+        )
+
+    def _right(self, phrases: Phrases, spans_N2: Rows, asked: OpenQuestion, texts: PassageTexts) -> list[bool]:
+        is_right = Judge(asked, self.settings.target, self.settings.max_words)
+        passages = [texts.of_key(key) for key in texts.passage_keys(phrases).tolist()]
+        return [
+            is_right(passage.text[start:end], passage.text, passage.document)
+            for passage, (start, end) in zip(passages, spans_N2.tolist(), strict=True)
+        ]
+
+    def vectors(self, found: Found) -> tuple[Floats, Floats]:
+        """The stored vectors (Q, K, D) of the phrases' first and last tokens, zero where there is no phrase."""
+        starts, ends = (self._decoded(found.part_QK, rows_QK) for rows_QK in (found.start_QK, found.end_QK))
+        return starts, ends
+
+    def _decoded(self, part_QK: Rows, rows_QK: Rows) -> Floats:
+        dim = self.stores[0].dim if self.stores else 0
+        vectors_QKD = np.zeros((*rows_QK.shape, dim), dtype=np.float32)
+        for number, store in enumerate(self.stores):
+            here_QK = part_QK == number
+            rows_N, place_N = np.unique(rows_QK[here_QK], return_inverse=True)  # in the order they lie in the file
+            vectors_QKD[here_QK] = store.decode(rows_N)[place_N]
+        return vectors_QKD
+
+
+Finder = Callable[[Queries, Sequence[OpenQuestion], int], Found]
+
+
+@contextmanager
+def spread_lookup(index: IndexFolder, settings: LookupSettings, processes: int) -> Iterator[Finder]:
+    """The same as a `Lookup`, by several processes where more than one is asked for.
+
+    Finding candidates uses all cores in one process too; what comes after it, from reading windows to comparing
+    texts, does not.
+    """
+    if processes < 2:
+        yield Lookup(index, settings)
+        return
+    opening = (index.folder, index.code, settings)
+    with (
+        _single_threaded_children(),
+        ProcessPoolExecutor(processes, get_context("spawn"), _open, opening) as pool,
+    ):
+
+        def look_up(queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
+            size = min(max(len(asked) // (4 * processes), _LEAST_AT_ONCE), AT_ONCE)  # none waits long for the last
+            chunks = _chunks(queries, asked, size)
+            jobs = [pool.submit(_look_up, *chunk, k) for chunk in chunks]
+            return Found.concatenate([*(job.result() for job in jobs), Found.empty(0, k)])
+
+        yield look_up
+
+
+def default_processes() -> int:
+    """One for each core of a larger machine; on a small one a second process would only take memory."""
+    cores = os.cpu_count() or 1
+    return cores if cores > 4 else 1
+
+
+def _chunks(
+    queries: Queries, asked: Sequence[OpenQuestion], size: int
+) -> Iterator[tuple[Queries, Sequence[OpenQuestion]]]:
+    for first in range(0, len(asked), size):
+        rows = np.arange(first, min(first + size, len(asked)))
+        yield queries.take(rows), asked[first : first + size]
+
+
+@contextmanager
+def _single_threaded_children() -> Iterator[None]:
+    """The other cores have processes of their own; these variables are read when a process begins."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(dict.fromkeys(names, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+_of_this_process: list[Lookup] = []
+
+
+def _open(folder: Path, code: VectorCode | None, settings: LookupSettings) -> None:
+    _of_this_process[:] = [Lookup(IndexFolder.open(folder, code), settings)]
+
+
+def _look_up(queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
+    return _of_this_process[0](queries, asked, k)

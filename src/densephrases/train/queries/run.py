@@ -1,0 +1,94 @@
+"""One run of query-side fine-tuning, from questions to the side that answers most of dev."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from densephrases.data.questions import OpenQuestion
+from densephrases.errors import ConfigError, DataError
+from densephrases.index.folder import IndexFolder
+from densephrases.model.encoder import Encoder
+from densephrases.nn.question_tower import AdaptedEncoder, QuestionSide
+from densephrases.search.confidence import Calibration
+from densephrases.search.searcher import Searcher
+from densephrases.train.loop.checkpoint import FOLDER as CHECKPOINT_FOLDER
+from densephrases.train.loop.loop import Loop, Observer
+from densephrases.train.queries.relevance import UNITS
+from densephrases.train.queries.retrieve import Lookup, LookupSettings, default_processes, spread_lookup
+from densephrases.train.queries.task import Coverage, QuerySettings, QueryTask
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a run leaves behind."""
+
+    encoder: AdaptedEncoder
+    scores: dict[str, float]
+    coverage: Coverage
+
+
+def learn_queries(
+    index: IndexFolder,
+    base: Encoder,
+    side: QuestionSide,
+    asked: Sequence[OpenQuestion],
+    dev: Sequence[OpenQuestion],
+    settings: QuerySettings,
+    run: Path,
+    observers: Sequence[Observer] = (),
+    resume: bool = True,
+    cpu: bool = False,
+) -> Learned:
+    """Trains the question side in place; `run` is where checkpoints go, which a killed run goes on from."""
+    index.settings.refuse_other_model(base)
+    if not asked:
+        raise DataError("There is no question to learn from; give at least one with its answers.")
+    if not index.documents or not index.rows:
+        raise DataError(f"The index in '{index.folder}' holds no text, so that nothing can be found in it.")
+    torch.manual_seed(settings.loop.seed)
+    if settings.freeze_embeddings:
+        side.freeze_word_embeddings()
+    encoder = AdaptedEncoder(base, side)
+    asked, dev = (_as_asked(questions, index, encoder) for questions in (asked, dev))
+    sought = LookupSettings(
+        target=settings.target,
+        effort=settings.effort,
+        length_penalty=side.config.length_penalty,
+        word_weight=side.config.word_weight,
+        max_words=side.config.max_words,
+    )
+    processes = default_processes() if settings.processes is None else settings.processes
+    with spread_lookup(index, sought, processes) as look_up:
+        task = QueryTask(settings, encoder, asked, dev, look_up, Lookup(index, sought))
+        scores = Loop(task, task.loop, run, observers, cpu).run(resume)
+        side.config = side.config.with_confidence(_confidence(task))
+    side.eval()
+    shutil.rmtree(run / CHECKPOINT_FOLDER, ignore_errors=True)
+    if not task.hits.any():
+        raise DataError(
+            f"None of the {len(asked):,} questions has an answer among its {settings.top_k} best results, so that "
+            "nothing could be learned: the index may not hold the answers, or top_k may be too small."
+        )
+    return Learned(AdaptedEncoder(base, side), scores, task.coverage)
+
+
+def _as_asked(questions: Sequence[OpenQuestion], index: IndexFolder, encoder: Encoder) -> list[OpenQuestion]:
+    """Written as search will write them: with capitals, if the model knows them and the question has none."""
+    texts = Searcher(index, encoder).truecased([question.text for question in questions])
+    return [replace(question, text=text) for question, text in zip(questions, texts, strict=True)]
+
+
+def _confidence(task: QueryTask) -> dict[str, float] | None:
+    """Fitted on dev, as scores mean something else now; None where nothing can be fitted."""
+    if not task.dev or UNITS[task.settings.target] != "phrase":
+        return None
+    found = task.dev_scores().found if task.best.scores is None else task.best.scores.found
+    lists = [row[there] for row, there in zip(found.score_QK, found.part_QK >= 0, strict=True)]
+    right = [row[:1].tolist() if len(scores) else [] for row, scores in zip(found.right_QK, lists, strict=True)]
+    try:
+        return Calibration.fit(lists, right).to_dict()
+    except ConfigError:  # all right or all wrong: nothing to tell them apart by
+        return None

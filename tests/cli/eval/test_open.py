@@ -1,0 +1,151 @@
+"""`densephrases eval open` and `eval slots` on a random model."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from densephrases.data.kilt import read_kilt
+from densephrases.evaluate import retrieval
+from tests.cli.conftest import Command
+from tests.cli.test_main import is_one_sentence
+
+QUESTIONS = [
+    {"id": "1", "question": "who built the tower?", "answers": ["Eiffel"]},
+    {"id": "2", "question": "where is rome?", "answers": ["Italy"]},
+    {"id": "3", "question": "when was it?", "answers": [r"18\d\d"], "regex": True},
+]
+FACTS = [
+    {"id": "1", "input": "tower [SEP] built by", "output": [{"answer": "Eiffel", "provenance": [{"document": name}]}]}
+    for name in ("tower.txt",)
+] + [{"id": "2", "input": "Rome [SEP] country", "output": [{"answer": "Italy", "provenance": [{"document": "rome"}]}]}]
+
+
+def json_lines(path: Path, entries: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    return path
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    return json_lines(tmp_path / "questions.jsonl", QUESTIONS)
+
+
+@pytest.fixture
+def facts(tmp_path: Path) -> Path:
+    return json_lines(tmp_path / "facts.jsonl", FACTS)
+
+
+def test_json(densephrases: Command, made_index: Path, questions: Path) -> None:
+    result = densephrases("eval", "open", made_index, questions, "--json")
+    assert result.code == 0
+    found = json.loads(result.out)
+    assert (found["questions"], found["answerable"], found["k"]) == (3, 2, 100)
+    assert found["ceiling"] == pytest.approx(200 / 3)
+    assert found["exact_match_at"].keys() == {"1", "5", "10", "20", "100"}
+    assert found["exact_match"] == found["exact_match_at"]["1"]
+    assert found["passages"]["hits_at"]["100"] >= found["exact_match_at"]["100"]
+    assert found["truecase"] == "without effect: the model knows no capitals"
+    assert (found["format"], found["matching"], found["notes"]) == ("lines", "regex", [])
+    assert found["words"] == 0, "as the model says"
+    assert json.loads(densephrases("eval", "open", made_index, questions, "--words", "2", "--json").out)["words"] == 2
+
+
+def test_for_a_person(densephrases: Command, made_index: Path, questions: Path) -> None:
+    result = densephrases("eval", "open", made_index, questions, "-k", "10")
+    assert result.code == 0
+    assert "3 questions to 3 documents; truecasing: without effect: the model knows no capitals" in result.out
+    assert "of 66.67 possible" in result.out
+    assert "EM (at most 66.67)" in result.out
+
+
+def test_prediction_files(densephrases: Command, made_index: Path, questions: Path, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("out.jsonl", "run.txt", "kilt.jsonl")]
+    options = [part for pair in zip(("--out", "--trec-run", "--kilt"), paths, strict=True) for part in pair]
+    result = densephrases("eval", "open", made_index, questions, "--unit", "document", "-k", "3", *options)
+    assert result.code == 0
+    assert [json.loads(line)["id"] for line in paths[0].read_text().splitlines()] == ["1", "2", "3"]
+    assert len(paths[1].read_text().splitlines()) == 9
+    assert [record.id for record in read_kilt(paths[2])] == ["1", "2", "3"]
+
+
+def test_candidates(densephrases: Command, made_index: Path, questions: Path, tmp_path: Path) -> None:
+    (tmp_path / "candidates.txt").write_text("the Eiffel\nItaly\n")
+    result = densephrases(
+        "eval", "open", made_index, questions, "--candidates", tmp_path / "candidates.txt", "-k", "1000", "--json"
+    )
+    found = json.loads(result.out)
+    assert found["matching"] == "regex, candidates"
+    assert found["exact_match"] >= 100 / 3  # the only allowed phrase of the text is the answer
+
+
+def test_documents_alone(densephrases: Command, made_index: Path, tmp_path: Path) -> None:
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n1\ttower.txt\t1\n")
+    json_lines(tmp_path / "queries.jsonl", [{"_id": "1", "text": "tower"}])
+    result = densephrases("eval", "open", made_index, tmp_path, "--unit", "document")
+    assert result.code == 0
+    assert "nDCG@10" in result.out
+    assert "EM" not in result.out
+
+
+def test_mistakes_are_one_sentence(
+    densephrases: Command, made_index: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = json_lines(tmp_path / "bad.jsonl", [*QUESTIONS, {"id": "4"}])
+    for arguments in (
+        [made_index, bad],
+        [made_index, tmp_path / "none.jsonl"],
+        [tmp_path / "none", questions],
+        [made_index, questions, "--out", tmp_path / "no" / "out.jsonl"],
+        [made_index, questions, "-k", "0"],
+    ):
+        assert is_one_sentence(densephrases("eval", "open", *arguments))
+    assert "line 4" in densephrases("eval", "open", made_index, bad).err
+    monkeypatch.setattr(retrieval, "find_spec", lambda _: None)
+    missing = densephrases("eval", "open", made_index, questions)
+    assert is_one_sentence(missing)
+    assert "densephrases[evaluate]" in missing.err
+
+
+def test_slots(densephrases: Command, made_index: Path, facts: Path, tmp_path: Path) -> None:
+    result = densephrases("eval", "slots", made_index, facts, "--json", "--kilt", tmp_path / "kilt.jsonl")
+    assert result.code == 0
+    found = json.loads(result.out)
+    assert (found["facts"], found["facts_in_file"], found["recall_at_5"]) == (1, 2, 100.0)
+    assert found["all_facts"]["recall_at_5"] == 50.0
+    assert {"accuracy", "f1", "r_precision", "kilt_accuracy", "kilt_f1"} <= found.keys()
+    written = read_kilt(tmp_path / "kilt.jsonl")
+    assert [record.input for record in written] == ["tower [SEP] built by", "Rome [SEP] country"]
+    assert len(written[0].evidence[0]) == 3
+
+
+def test_slots_for_a_person(densephrases: Command, made_index: Path, facts: Path) -> None:
+    result = densephrases("eval", "slots", made_index, facts, "--prefer-titles")
+    assert result.code == 0
+    assert "1 fact of 2 have their document among the index's 3 documents" in result.out
+    assert "KILT-AC" in result.out
+
+
+def test_slots_of_documents_elsewhere(densephrases: Command, made_index: Path, tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "facts.jsonl", FACTS[1:])
+    result = densephrases("eval", "slots", made_index, path)
+    assert is_one_sentence(result)
+    assert "'rome'" in result.err
+
+
+def test_unknown_tasks_are_refused(densephrases: Command, made_index: Path, facts: Path) -> None:
+    result = densephrases("eval", "slots", made_index, facts, "--task", "nosuch")
+    assert is_one_sentence(result)
+    assert "nosuch" in result.err
+
+
+def test_facts_without_answers_are_only_predicted(densephrases: Command, made_index: Path, tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "test.jsonl", [{"id": "1", "input": "tower [SEP] built by"}])
+    refused = densephrases("eval", "slots", made_index, path)
+    assert is_one_sentence(refused)
+    assert "--kilt FILE" in refused.err
+    result = densephrases("eval", "slots", made_index, path, "--kilt", tmp_path / "kilt.jsonl")
+    assert (result.code, result.out) == (0, "")
+    assert len(read_kilt(tmp_path / "kilt.jsonl")) == 1

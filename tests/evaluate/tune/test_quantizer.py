@@ -1,0 +1,33 @@
+"""Which questions and passages a code is learned from, and what is said of it."""
+
+from dataclasses import replace
+
+import pytest
+
+from densephrases.data.squad import QuestionedPassage, read_squad, sample_path
+from densephrases.errors import DataError
+from densephrases.evaluate.tune.quantizer import learned_code, spread_out
+from tests.index.made_up import DIM, HashEncoder
+
+
+@pytest.fixture(scope="module")
+def passages() -> list[QuestionedPassage]:
+    return read_squad(sample_path())[:60]
+
+
+@pytest.mark.parametrize(("count", "most", "expected"), [(5, 9, 5), (5, 5, 5), (6, 5, 3), (1, 1, 1)])
+def test_items_come_from_all_over(count: int, most: int, expected: int) -> None:
+    assert len(spread_out(range(count), most)) == expected
+
+
+def test_the_error_is_that_of_scores(passages: list[QuestionedPassage]) -> None:
+    found = learned_code(HashEncoder(), passages, 100, 100)
+    assert (found.row_bytes, found.passage_bytes) == (len(found.code.rows.sizes_F), len(found.code.passages.sizes_F))
+    assert len(found.code.mean_D) == DIM
+    assert 0 < found.score_error < 1
+
+
+def test_files_without_questions_teach_nothing(passages: list[QuestionedPassage]) -> None:
+    silent = [replace(passage, questions=()) for passage in passages]
+    with pytest.raises(DataError, match="no questions"):
+        learned_code(HashEncoder(), silent, 100, 100)

@@ -1,0 +1,115 @@
+"""Lists of passages: faiss compares what the store's first bits and means say, no more and no less."""
+
+import faiss
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from densephrases.arrays import Floats
+from densephrases.index.candidates import passage_lists as lists
+from densephrases.index.candidates.passage_lists import Ranking, UpperBits, packed, passage_lists
+from densephrases.index.vectors.store import VectorStore
+from densephrases.quantize.product import BookCoder, CompactCoder
+from tests.index.made_up import code_for
+
+DIM = 48
+
+
+def store_with(rows_P: list[int]) -> VectorStore:
+    vectors = np.random.default_rng(0).normal(size=(sum(rows_P), DIM)).astype(np.float32)
+    return VectorStore.of(vectors, np.array(rows_P), "compact", code_for(DIM))
+
+
+def coder_of(store: VectorStore) -> CompactCoder:
+    assert isinstance(store.coder, CompactCoder)
+    return store.coder
+
+
+def by_upper_bits(coder: BookCoder, codes_NF: NDArray[np.uint8], count: int) -> Floats:
+    """What the upper four bits of the first bytes say of all numbers (N, K)."""
+    rough = np.zeros((len(codes_NF), len(coder.books.numbers_K)), dtype=np.float32)
+    for byte, group in enumerate(coder.books.groups[:count]):
+        rough[:, coder.books.numbers_K[group]] = coder.branches[group].T[codes_NF[:, byte] >> 4]
+    return rough
+
+
+@pytest.mark.parametrize("packed_rows", [1, 50, 1 << 18])
+@pytest.mark.parametrize("rows_P", [[70], [0, 33, 1, 0, 64, 32, 0], [1] * 40])
+def test_scores_are_those_of_lists_and_upper_bits(
+    rows_P: list[int], packed_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "_PACKED_ROWS", packed_rows)
+    store = store_with(rows_P)
+    coder, passages = coder_of(store), len(rows_P)
+    random = np.random.default_rng(1)
+    asked = coder.asked(random.normal(size=(4, DIM)).astype(np.float32))
+    of_lists = random.normal(size=(4, passages)).astype(np.float32)
+    everything = np.tile(np.arange(passages), (4, 1)), of_lists, faiss.SearchParametersIVF(nprobe=passages)
+    scores, found = passage_lists(store).search(asked, len(store), *everything)
+    assert [sorted(rows) for rows in found.tolist()] == [list(range(len(store)))] * 4
+    expected = asked @ by_upper_bits(coder, store.records_N["codes"], DIM // 12).T
+    spread = expected.max() - expected.min()
+    expected += np.repeat(of_lists, rows_P, axis=1)
+    np.testing.assert_allclose(scores, np.take_along_axis(expected, found, axis=1), atol=0.02 * spread)
+
+
+def test_means_score_what_their_upper_bits_say() -> None:
+    store = store_with([3, 0, 9, 1, 40] * 20)
+    coder = coder_of(store)
+    assert store.means is not None
+    asked = coder.asked(np.random.default_rng(1).normal(size=(3, DIM)).astype(np.float32))
+    order, scores = Ranking(store).best(asked, 100)
+    assert [sorted(passages) for passages in order.tolist()] == [list(range(100))] * 3
+    codes = store.means.records_P["codes"]
+    expected = asked @ by_upper_bits(coder.means, codes, codes.shape[1]).T
+    spread = expected.max() - expected.min()
+    np.testing.assert_allclose(scores, np.take_along_axis(expected, order, axis=1), atol=0.02 * spread)
+
+
+def test_passages_with_more_rows_are_ranked_higher() -> None:
+    """Than their mean alone would be: the best of many rows is further above it."""
+    store = store_with([2, 60, 0, 7])
+    assert store.means is not None
+    store.means.records_P[:] = store.means.records_P[0]
+    asked = coder_of(store).asked(np.random.default_rng(1).normal(size=(3, DIM)).astype(np.float32))
+    order, scores = Ranking(store).best(asked, 4)
+    assert order.tolist() == [[1, 3, 0, 2]] * 3
+    spread = 2 * np.linalg.norm(asked, axis=1).max()
+    np.testing.assert_allclose(scores, np.repeat(scores[:, :1], 4, axis=1), atol=0.02 * spread)
+
+
+def test_lists_that_are_not_looked_into_are_not_found() -> None:
+    store = store_with([5] * 8)
+    asked = coder_of(store).asked(np.random.default_rng(1).normal(size=(2, DIM)).astype(np.float32))
+    looked_into = np.array([[6, 1], [0, 7]])
+    parameters = faiss.SearchParametersIVF(nprobe=2)
+    _, found = passage_lists(store).search(asked, 12, looked_into, np.zeros((2, 2), np.float32), parameters)
+    assert [sorted(rows) for rows in found.tolist()] == [
+        [-1, -1, *range(5, 10), *range(30, 35)],
+        [-1, -1, *range(5), *range(35, 40)],
+    ]
+
+
+def test_codes_are_packed_as_faiss_packs_them() -> None:
+    random = np.random.default_rng(0)
+    for codes in (1, 2, 5, 6):
+        quantizer = faiss.IndexFlatIP(codes)
+        quantizer.add(np.zeros((1, codes), dtype=np.float32))
+        index = faiss.IndexIVFPQFastScan(quantizer, codes, 1, codes, 4, faiss.METRIC_INNER_PRODUCT, 32)
+        index.by_residual = False
+        faiss.copy_array_to_vector(np.tile(np.arange(16, dtype=np.float32), codes), index.pq.centroids)
+        index.is_trained = True
+        values = random.integers(16, size=(75, codes)).astype(np.uint8)
+        index.add(values.astype(np.float32))
+        held = faiss.downcast_InvertedLists(index.invlists)
+        size = 3 * held.block_size
+        np.testing.assert_array_equal(packed(values, np.array([75])), faiss.rev_swig_ptr(held.get_codes(0), size))
+
+
+def test_every_number_of_the_bytes_is_compared_once() -> None:
+    coder = CompactCoder(code_for(384))
+    numbers = np.arange(1, len(coder.books.numbers_K) + 1, dtype=np.float32)[None]
+    for count in (1, 7, len(coder.books.sizes_F)):
+        compared = UpperBits.of(coder, count).compared(numbers)[0]
+        expected = coder.books.numbers_K[: coder.books.groups[:count][-1].stop] + 1
+        assert sorted(compared[compared > 0].tolist()) == sorted(expected.tolist())

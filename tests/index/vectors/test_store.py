@@ -1,0 +1,105 @@
+"""Stores: what quantisation may lose, and that scores are inner products with what is decoded."""
+
+from pathlib import Path
+
+import faiss
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from densephrases.arrays import Floats
+from densephrases.index.kinds import QUANTIZERS, Quantizer
+from densephrases.index.mapped import map_array, release_pages
+from densephrases.index.vectors import store as vectors_module
+from densephrases.index.vectors.store import CODERS, VectorStore, fit_coder
+from tests.index.made_up import code_for, passages_of, store_of
+
+VALUES = st.floats(-100, 100, width=32)
+VECTORS = npst.arrays(np.float32, st.tuples(st.integers(0, 12), st.integers(1, 9)), elements=VALUES)
+KINDS = st.sampled_from(QUANTIZERS)
+
+
+@given(VECTORS, KINDS, st.data())
+def test_scores_are_products_with_decoded_rows(vectors: Floats, kind: Quantizer, data: st.DataObject) -> None:
+    store = store_of(vectors, kind)
+    query = data.draw(npst.arrays(np.float32, vectors.shape[1], elements=VALUES))
+    numbers = st.integers(0, max(len(vectors) - 1, 0))
+    rows = np.array(data.draw(st.lists(numbers, max_size=20 if len(vectors) else 0)), dtype=np.int64)
+    expected = store.decode(rows).astype(np.float64) @ query.astype(np.float64)
+    np.testing.assert_allclose(store.scores(rows, query), expected, rtol=1e-4, atol=0.5)
+    for block_rows in (1, 3, 100):
+        scanned = [scores for _, scores in store.scan(query[None], block_rows)]
+        found = np.concatenate([np.zeros((1, 0), np.float32), *scanned], axis=1)[0]
+        np.testing.assert_allclose(found, store.decode(slice(None)) @ query, rtol=1e-4, atol=0.5)
+
+
+@pytest.mark.parametrize(("shared_rows", "threads"), [(0, 1), (0, 2), (0, 9), (1000, 2)])
+@pytest.mark.parametrize("quantizer", QUANTIZERS)
+def test_each_query_scores_rows_of_its_own(
+    quantizer: Quantizer, shared_rows: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors_module, "_OWN_BLOCK_ROWS", 3)
+    monkeypatch.setattr(vectors_module, "_SHARED_ROWS", shared_rows)
+    monkeypatch.setattr(faiss, "omp_get_max_threads", lambda: threads)
+    random = np.random.default_rng(0)
+    store = store_of(random.normal(size=(40, 9)).astype(np.float32), quantizer)
+    queries = random.normal(size=(5, 9)).astype(np.float32)
+    counts = [4, 0, 1, 11, 3]
+    rows = random.integers(40, size=sum(counts))
+    expected = (np.repeat(queries, counts, axis=0) * store.decode(rows)).sum(axis=1)
+    np.testing.assert_allclose(store.own_scores(queries, rows, np.cumsum([0, *counts])), expected, atol=1e-4)
+    assert len(store.own_scores(queries[:0], rows[:0], np.zeros(1, dtype=np.int64))) == 0
+
+
+@pytest.mark.parametrize(("quantizer", "size"), [("fp16", 2 * 7), ("int8", 4 + 7), ("int4", 4 + 4), ("compact", 2)])
+def test_size_of_a_row(quantizer: Quantizer, size: int) -> None:
+    assert fit_coder(quantizer, np.zeros((0, 7), dtype=np.float32), code_for(7)).row_type.itemsize == size
+
+
+@pytest.mark.parametrize("quantizer", QUANTIZERS)
+def test_a_file_is_read_as_it_was_coded(tmp_path: Path, quantizer: Quantizer) -> None:
+    vectors = np.random.default_rng(0).normal(size=(50, 9)).astype(np.float32)
+    made = store_of(vectors, quantizer)
+    (tmp_path / "vectors.bin").write_bytes(made.records_N.tobytes())
+    coder = CODERS[quantizer].from_bytes(np.frombuffer(made.coder.to_bytes(), dtype=np.uint8), 9, code_for(9))
+    assert coder.to_bytes() == made.coder.to_bytes()
+    if made.means is not None:
+        (tmp_path / "means.bin").write_bytes(made.means.records_P.tobytes())
+    edges = np.cumsum([0, *passages_of(50)])
+    store = VectorStore.open(tmp_path / "vectors.bin", coder, tmp_path / "means.bin", edges)
+    assert store.decode(slice(None)).tolist() == made.decode(slice(None)).tolist()
+    largest = {"fp16": 0.01, "int8": 0.03, "int4": 0.8, "compact": 3.5}[quantizer]
+    assert np.abs(store.decode(np.array([3, 3, 49])) - vectors[[3, 3, 49]]).max() < largest
+
+
+@pytest.mark.parametrize("quantizer", QUANTIZERS)
+def test_blocks_keep_the_order_of_rows(quantizer: Quantizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = np.random.default_rng(0).normal(size=(150, 5)).astype(np.float32)
+    whole = store_of(vectors, quantizer)
+    monkeypatch.setattr(vectors_module, "_THREAD_ROWS", 7)
+    assert store_of(vectors, quantizer).records_N.tobytes() == whole.records_N.tobytes()
+
+
+def test_rows_are_coded_beyond_what_is_coded_of_their_passage() -> None:
+    """So that the error of a mean is made good by its rows: rows that are all alike are not the worse for it."""
+    vectors = np.repeat(np.random.default_rng(0).normal(size=(30, 24)), 7, axis=0).astype(np.float32)
+    store = store_of(vectors, "compact")
+    assert store.means is not None
+    only_means = store.means.decode(np.arange(len(store)))
+    assert np.square(store.decode(slice(None)) - vectors).sum() < 0.9 * np.square(only_means - vectors).sum()
+
+
+def test_released_pages_are_read_again(tmp_path: Path) -> None:
+    (tmp_path / "numbers.bin").write_bytes(np.arange(5000, dtype="<u4").tobytes())
+    numbers = map_array(tmp_path / "numbers.bin", "<u4")
+    assert numbers.sum() == 4999 * 2500
+    release_pages(numbers[7:].view(np.uint8))
+    release_pages(np.zeros(3))
+    assert numbers.sum() == 4999 * 2500
+
+
+def test_an_empty_file_is_an_empty_array(tmp_path: Path) -> None:
+    (tmp_path / "empty.bin").touch()
+    assert len(map_array(tmp_path / "empty.bin", "<u4")) == 0

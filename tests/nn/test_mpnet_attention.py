@@ -1,0 +1,110 @@
+"""MPNet's attention by one kernel against transformers' own."""
+
+import copy
+
+import pytest
+import torch
+from torch import Tensor
+from transformers import MPNetConfig, MPNetModel
+from transformers.models.mpnet.modeling_mpnet import MPNetSelfAttention
+
+from densephrases.nn.backbone import Trunk
+from densephrases.nn.mpnet_attention import fuse_attention
+
+
+@pytest.fixture
+def trunk() -> Trunk:
+    torch.manual_seed(3)
+    config = MPNetConfig(
+        vocab_size=50,
+        hidden_size=24,
+        num_hidden_layers=3,
+        num_attention_heads=3,
+        intermediate_size=40,
+        max_position_embeddings=80,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        initializer_range=0.3,
+    )
+    return Trunk(MPNetModel(config, add_pooling_layer=False)).eval()  # type: ignore[no-untyped-call]
+
+
+@pytest.fixture
+def fused(trunk: Trunk) -> Trunk:
+    made = copy.deepcopy(trunk)
+    fuse_attention(made)
+    return made
+
+
+def batch() -> tuple[Tensor, Tensor, Tensor]:
+    """Rows of different lengths, the first without padding, the last nearly all of it."""
+    ids = torch.randint(5, 50, (4, 40), generator=torch.Generator().manual_seed(0))
+    mask = (torch.arange(40) < torch.tensor([[40], [31], [12], [1]])).long()
+    return ids, torch.zeros_like(ids), mask
+
+
+def test_the_same_states(trunk: Trunk, fused: Trunk) -> None:
+    ids, types, mask = batch()
+    with torch.no_grad():
+        expected, found = trunk(ids, types, mask), fused(ids, types, mask)
+    assert expected[mask.bool()].std() > 0.5
+    torch.testing.assert_close(found[mask.bool()], expected[mask.bool()], rtol=1e-4, atol=1e-4)
+
+
+def test_the_bias_counts(trunk: Trunk, fused: Trunk) -> None:
+    ids, types, mask = batch()
+    with torch.no_grad():
+        before = fused(ids, types, mask)
+        fused.encoder.encoder.relative_attention_bias.weight.mul_(-1)
+        assert (fused(ids, types, mask) - before)[0].abs().max() > 1e-2
+
+
+def test_the_same_gradients_but_of_the_bias(trunk: Trunk, fused: Trunk) -> None:
+    ids, types, mask = batch()
+    for some in (trunk, fused):
+        (some(ids, types, mask) * mask[..., None]).square().sum().backward()
+    found = dict(fused.named_parameters())
+    for name, parameter in trunk.named_parameters():
+        if "relative_attention_bias" in name:
+            assert not found[name].requires_grad
+        elif parameter.grad is not None:
+            torch.testing.assert_close(found[name].grad, parameter.grad, rtol=1e-3, atol=1e-3)
+
+
+# A CPU without instructions for bfloat16 computes products otherwise, as exactly, but not without saying so once.
+@pytest.mark.filterwarnings("ignore:mkldnn_matmul failed:UserWarning")
+def test_half_precision_is_close_and_finite(trunk: Trunk, fused: Trunk) -> None:
+    ids, types, mask = batch()
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        found = fused(ids, types, mask)[mask.bool()]
+    with torch.no_grad():
+        expected = trunk(ids, types, mask)[mask.bool()]
+    assert found.isfinite().all()
+    assert torch.nn.functional.cosine_similarity(found.float(), expected, dim=-1).min() > 0.98
+
+
+def test_weights_are_dropped_in_training_only(trunk: Trunk) -> None:
+    ids, types, mask = batch()
+    for module in trunk.modules():
+        if isinstance(module, MPNetSelfAttention):
+            module.dropout.p = 0.5
+    fuse_attention(trunk)
+    with torch.no_grad():
+        assert torch.equal(trunk(ids, types, mask), trunk(ids, types, mask))
+        trunk.train()
+        assert not torch.equal(trunk(ids, types, mask), trunk(ids, types, mask))
+
+
+def test_once_is_enough(trunk: Trunk, fused: Trunk) -> None:
+    ids, types, mask = batch()
+    with torch.no_grad():
+        before = fused(ids, types, mask)
+        fuse_attention(fused)
+        assert torch.equal(fused(ids, types, mask), before)
+
+
+def test_other_encoders_stay_as_they_are() -> None:
+    layer = torch.nn.Linear(2, 2)
+    before = layer.forward
+    fuse_attention(torch.nn.Sequential(layer))
+    assert layer.forward == before

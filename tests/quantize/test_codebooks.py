@@ -1,0 +1,68 @@
+"""What a model folder tells of how its vectors become bytes, and what it may not hold."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from densephrases.errors import ModelError
+from densephrases.model.load import load
+from densephrases.model.onnx import OnnxEncoder
+from densephrases.nn.onnx.export import export_model
+from densephrases.nn.phrase_model import PhraseModel
+from densephrases.quantize.codebooks import CODE_FILE, VectorCode
+from tests.index.made_up import code_for
+
+
+def test_a_folder_gives_what_was_saved(tmp_path: Path) -> None:
+    assert VectorCode.read(tmp_path, 24) is None
+    code_for(24).save(tmp_path)
+    found = VectorCode.read(tmp_path, 24)
+    assert found is not None
+    assert found.to_bytes() == code_for(24).to_bytes()
+    assert found.digest == code_for(24).digest != code_for(25).digest
+    assert found.rows.groups[-1].stop == len(found.rows.numbers_K) == found.back_KD.shape[0]
+    np.testing.assert_allclose(found.passages.leaves_KV, code_for(24).passages.leaves_KV, atol=1e-3)
+
+
+def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    code_for(24).save(tmp_path)
+    with pytest.raises(ModelError, match="it is for vectors of 24 numbers, expected 25"):
+        VectorCode.read(tmp_path, 25)
+    (tmp_path / CODE_FILE).write_bytes(b"PK no archive")
+    with pytest.raises(ModelError, match="cannot be read"):
+        VectorCode.read(tmp_path, 24)
+    np.savez(tmp_path / CODE_FILE, mean_D=np.zeros(24))
+    with pytest.raises(ModelError, match="cannot be read"):
+        VectorCode.read(tmp_path, 24)
+
+
+@pytest.mark.parametrize("part", ["sizes_F", "numbers_K", "leaves_KV", "stretch_K"])
+def test_parts_that_do_not_belong_together_are_refused(part: str) -> None:
+    code = code_for(24)
+    odd = replace(code, rows=replace(code.rows, **{part: getattr(code.rows, part)[:-1]}))
+    with pytest.raises(ValueError, match="do not belong together"):
+        VectorCode.from_bytes(odd.to_bytes(), 24)
+
+
+def test_export_and_checkpoints_keep_it(tiny_base: Path, tmp_path: Path) -> None:
+    model = PhraseModel.from_base(tiny_base)
+    before = model.passage_fingerprint()
+    code = code_for(model.config.vector_size)
+    model.code = code
+    model.save_pretrained(tmp_path / "checkpoint")
+    restored = PhraseModel.from_pretrained(tmp_path / "checkpoint")
+    assert restored.passage_fingerprint() == before
+    export_model(restored, tmp_path / "exported", ["fp32"])
+    exported = OnnxEncoder.load(tmp_path / "exported")
+    for found in (restored.encoder().code, exported.code):
+        assert found is not None
+        assert found.to_bytes() == code.to_bytes()
+    assert exported.fingerprint == before
+
+
+def test_the_bundled_model_has_one() -> None:
+    encoder = load("small")
+    assert encoder.code is not None
+    assert len(encoder.code.rows.sizes_F) == 48

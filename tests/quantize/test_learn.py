@@ -1,0 +1,99 @@
+"""Learned codes: bits go where questions look and passages differ, and no number is left out."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from densephrases.arrays import Floats
+from densephrases.errors import ConfigError
+from densephrases.index.vectors.store import VectorStore
+from densephrases.quantize.codebooks import VectorCode
+from densephrases.quantize.learn import learn_code, nearest, shared_bytes, wanted_bits
+
+
+def rows(count: int, dim: int, seed: int = 0) -> Floats:
+    """Few directions hold most of the variance."""
+    basis = np.linalg.qr(np.random.default_rng(1).normal(size=(dim, dim)))[0]
+    spread = 3.0 / (1 + np.arange(dim))
+    return np.asarray(np.random.default_rng(seed).normal(size=(count, dim)) * spread @ basis + 2, dtype=np.float32)
+
+
+def learned(questions: Floats, vectors: Floats) -> VectorCode:
+    return learn_code(questions, vectors, np.full(len(vectors) // 10, 10), -(-vectors.shape[1] // 6), samples=2000)
+
+
+def score_error(code: VectorCode, vectors: Floats, queries: Floats) -> float:
+    store = VectorStore.of(vectors, np.full(len(vectors) // 10, 10), "compact", code)
+    exact = queries @ vectors.T
+    error = store.batch_scores(np.arange(len(store)), queries) - exact
+    return float(np.square(error).sum() / np.square(exact - exact.mean(axis=1, keepdims=True)).sum())
+
+
+def test_scores_are_near_at_few_bytes() -> None:
+    code = learned(rows(400, 96, seed=3), rows(3000, 96))
+    assert len(code.rows.sizes_F) == 16
+    assert score_error(code, rows(3000, 96, seed=4), rows(50, 96, seed=5)) < 0.01
+
+
+def test_bytes_of_a_row() -> None:
+    some = rows(30, 24)
+    for given_bytes, expected in ((None, 3), (1, 1), (16, 16)):
+        assert len(learn_code(some, some, np.full(3, 10), given_bytes, samples=300).rows.sizes_F) == expected
+    with pytest.raises(ConfigError, match=r"24 numbers cannot have 17 bytes; expected 1 to 16"):
+        learn_code(some, some, np.full(3, 10), 17)
+
+
+def test_bits_go_where_questions_look() -> None:
+    """Questions look where rows differ least."""
+    vectors, queries = rows(3000, 48), rows(400, 48, seed=7)[:, ::-1].copy()
+    knowing, unknowing = learned(queries[::2], vectors), learned(rows(200, 48, seed=3), vectors)
+    assert score_error(knowing, vectors, queries[1::2]) < 0.8 * score_error(unknowing, vectors, queries[1::2])
+
+
+def test_what_passages_share_is_coded_once() -> None:
+    """Rows that differ from passage to passage rather than within them."""
+    about, within = rows(300, 48, seed=8), 0.2 * (rows(3000, 48, seed=9) - 2)
+    together = np.repeat(about, 10, axis=0) + within
+    apart = together[np.random.default_rng(0).permutation(len(together))]
+    queries = rows(50, 48, seed=5)
+    assert score_error(learned(queries, together), together, queries) < 0.7 * score_error(
+        learned(queries, apart), apart, queries
+    )
+
+
+def test_a_code_is_the_same_for_the_same_vectors() -> None:
+    codes = [learned(rows(50, 24, seed=3), rows(300, 24)) for _ in range(2)]
+    assert codes[0].to_bytes() == codes[1].to_bytes()
+
+
+@pytest.mark.parametrize("dim", [1, 2, 7])
+def test_vectors_that_do_not_differ_can_be_coded(dim: int) -> None:
+    same = np.ones((30, dim), dtype=np.float32)
+    store = VectorStore.of(same, np.full(3, 10), "compact", learned(same, same))
+    np.testing.assert_allclose(store.decode(slice(None)), same, atol=0.01)
+
+
+@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=60), st.data())
+def test_each_number_is_in_one_byte_and_none_is_empty(spreads: list[float], data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, len(spreads)))
+    bits = wanted_bits(np.array(spreads), 8.0 * size)
+    groups = shared_bytes(bits, size)
+    assert len(groups) == size
+    assert min(map(len, groups)) > 0
+    assert sorted(np.concatenate(groups).tolist()) == list(range(len(spreads)))
+
+
+@given(st.lists(st.floats(1e-2, 1e2), min_size=4, max_size=40))
+def test_larger_numbers_have_more_bits_and_all_are_spent(spreads: list[float]) -> None:
+    bits = wanted_bits(np.array(spreads), 2.0 * len(spreads))
+    order = np.argsort(spreads)
+    assert (np.diff(bits[order]) >= -1e-9).all()
+    assert bits.sum() == pytest.approx(2.0 * len(spreads), rel=1e-3)
+
+
+def test_nearest_is_nearest() -> None:
+    random = np.random.default_rng(0)
+    points, centres = random.normal(size=(40, 3)), random.normal(size=(9, 3))
+    expected = np.linalg.norm(points[:, None] - centres, axis=2).argmin(axis=1)
+    assert nearest(points, centres).tolist() == expected.tolist()

@@ -1,0 +1,118 @@
+"""Who is answered together with whom; a gate holds the work back until everybody has come."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from densephrases.serve.runtime.batching import Batcher, QueueFullError
+
+
+class Work:
+    """Doubles numbers, refuses 13, and remembers its calls; waits at the gate."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[int]] = []
+        self.gate = threading.Event()
+
+    def __call__(self, numbers: Sequence[int], key: str) -> list[int]:
+        self.calls.append(list(numbers))
+        self.gate.wait()
+        if 13 in numbers:
+            raise ValueError("13")
+        return [2 * number for number in numbers]
+
+
+async def all_submitted(
+    batcher: Batcher[int, int, str], jobs: Sequence[tuple[list[int], str]]
+) -> list[asyncio.Task[list[int]]]:
+    """Tasks that have reached the queue."""
+    tasks = [asyncio.create_task(batcher.submit(items, key)) for items, key in jobs]
+    await asyncio.sleep(0)
+    return tasks
+
+
+def outcomes(
+    jobs: Sequence[tuple[list[int], str]], most: int = 8
+) -> tuple[list[list[int]], list[list[int] | BaseException]]:
+    """The calls of the work, and what each caller gets, when all come while the first is worked on."""
+
+    async def run() -> tuple[list[list[int]], list[list[int] | BaseException]]:
+        work = Work()
+        batcher = Batcher[int, int, str](work, most=most, bound=100)
+        tasks = await all_submitted(batcher, jobs)
+        work.gate.set()
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        batcher.close()
+        return work.calls, results
+
+    return asyncio.run(run())
+
+
+def test_a_lone_request_does_not_wait() -> None:
+    calls, results = outcomes([([1], "a")])
+    assert (calls, results) == ([[1]], [[2]])
+
+
+def test_what_comes_meanwhile_is_answered_together() -> None:
+    calls, results = outcomes([([1], "a"), ([2, 3], "a"), ([4], "a")])
+    assert calls == [[1], [2, 3, 4]]
+    assert results == [[2], [4, 6], [8]]
+
+
+def test_only_equal_terms_share_a_call() -> None:
+    calls, results = outcomes([([1], "a"), ([2], "b"), ([3], "a"), ([4], "b")])
+    assert calls == [[1], [2, 4], [3]]
+    assert results == [[2], [4], [6], [8]]
+
+
+def test_no_call_is_larger_than_it_may() -> None:
+    calls, _ = outcomes([([1], "a"), ([2, 3], "a"), ([4, 5], "a"), ([6], "a")], most=3)
+    assert calls == [[1], [2, 3, 6], [4, 5]]
+
+
+def test_a_single_caller_may_ask_more() -> None:
+    calls, results = outcomes([([1, 2, 3, 4], "a")], most=3)
+    assert (calls, results) == ([[1, 2, 3, 4]], [[2, 4, 6, 8]])
+
+
+def test_only_the_culprit_fails() -> None:
+    calls, results = outcomes([([1], "a"), ([2], "a"), ([13], "a"), ([3], "a")])
+    assert calls == [[1], [2, 13, 3], [2], [13], [3]]
+    assert (results[0], results[1], results[3]) == ([2], [4], [6])
+    assert isinstance(results[2], ValueError)
+
+
+def test_a_full_queue_refuses() -> None:
+    async def run() -> None:
+        work = Work()
+        sizes: list[tuple[int, int]] = []
+        batcher = Batcher[int, int, str](work, most=8, bound=3, observe=lambda *size: sizes.append(size))
+        first, second = await all_submitted(batcher, [([1], "a"), ([2, 3], "a")])
+        assert batcher.waiting == 2
+        with pytest.raises(QueueFullError):
+            await batcher.submit([4, 5], "a")
+        (third,) = await all_submitted(batcher, [([6], "a")])
+        work.gate.set()
+        assert [await first, await second, await third] == [[2], [4, 6], [12]]
+        assert sizes == [(1, 0), (3, 0)]
+        batcher.close()
+
+    asyncio.run(run())
+
+
+def test_who_has_given_up_is_left_out() -> None:
+    async def run() -> None:
+        work = Work()
+        batcher = Batcher[int, int, str](work, most=8, bound=100)
+        first, second, third = await all_submitted(batcher, [([1], "a"), ([2], "a"), ([3], "a")])
+        first.cancel()  # is being worked on: its result is dropped
+        second.cancel()
+        await asyncio.sleep(0)
+        work.gate.set()
+        assert await third == [6]
+        assert work.calls == [[1], [3]]
+        batcher.close()
+
+    asyncio.run(run())

@@ -1,0 +1,65 @@
+"""The index is replaced as a whole, and only by one that works."""
+
+import asyncio
+import shutil
+
+from densephrases.search.phrase_index import PhraseIndex
+from densephrases.serve.runtime.live_index import CurrentIndex
+from tests.serve.running import QUESTION
+
+
+def test_reload(index: PhraseIndex) -> None:
+    seen: list[bool] = []
+
+    async def run() -> None:
+        current = CurrentIndex(index, seen.append)
+        assert not await current.reload()
+        taken = current.index
+        before = taken.search(QUESTION, 100)
+        other = index.reopened()
+        other.delete(["paris"])
+        other.optimize()  # removes the files of the index that is served
+        assert taken.search(QUESTION, 100) == before
+        assert taken.document("paris") is not None
+        assert await current.reload()
+        assert current.index.document("paris") is None
+        assert len(taken) == 3
+        assert not await current.reload()
+
+    asyncio.run(run())
+    assert seen == [True]
+
+
+def test_a_broken_index_is_not_served(index: PhraseIndex) -> None:
+    seen: list[bool] = []
+    folder = index.folder.folder
+
+    async def run() -> None:
+        current = CurrentIndex(index, seen.append)
+        before = current.index
+        good = (folder / "manifest.json").read_bytes()
+        (folder / "manifest.json").write_text("{}")
+        assert not await current.reload()
+        assert current.index is before
+        assert not await current.reload()  # nor tried again while it is the same
+        assert seen == [False]
+        (folder / "manifest.json").write_bytes(good)
+        assert await current.reload()
+        shutil.rmtree(folder)
+        assert not await current.reload()
+        assert current.index.search(QUESTION) == before.search(QUESTION)
+
+    asyncio.run(run())
+
+
+def test_watching(index: PhraseIndex) -> None:
+    async def run() -> None:
+        served = asyncio.Event()
+        current = CurrentIndex(index, lambda successfully: served.set())
+        watching = asyncio.create_task(current.watch(0.01))
+        await asyncio.to_thread(index.reopened().delete, ["paris"])
+        await served.wait()
+        watching.cancel()
+        assert len(current.index) == 2
+
+    asyncio.run(run())

@@ -1,0 +1,125 @@
+"""Questions to begin with."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
+from densephrases.search.phrase_index import PhraseIndex
+from densephrases.serve.runtime.suggested_questions import (
+    EXAMPLES_FILE,
+    Candidate,
+    candidates,
+    chosen,
+    given_examples,
+    holds,
+)
+from densephrases.text.documents import Document
+from tests.index.made_up import HashEncoder
+from tests.serve.running import running
+
+TOWER = "The Eiffel Tower was designed by Stephen Sauvestre. Many like the Eiffel Tower."
+PLACES = [
+    Document("tower", TOWER, "Eiffel Tower"),
+    Document("ada", "Ada Lovelace (10 December 1815 \u2013 27 November 1852) was an English writer.", "Ada Lovelace"),
+    Document("lake", "Lake Baikal is 1642 m deep.", "Lake Baikal (Siberia)"),
+    Document("goodall", "Jane Goodall was born on 3 April 1934, in London.", "Jane Goodall"),
+    Document("byron", "Ada Byron was born Augusta Ada.", "Ada Byron"),
+    Document("bridge", "A road to the Long Bridge was built in 1900. It is long.", "Long Bridge"),
+    Document("untitled", "The tower was built in 1889.", ""),
+]
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> PhraseIndex:
+    return PhraseIndex.create(tmp_path / "index", PLACES, model=HashEncoder())
+
+
+def answer_to(candidate: Candidate, text: str, confidence: float | None = 0.9) -> Answer:
+    """A phrase of the document the question came from."""
+    document = next(each for each in PLACES if each.id == candidate.document)
+    start = document.text.index(text)
+    end = start + len(text)
+    source = SourceDocument(document.id, document.title, {})
+    place = PhrasePlace(text, start, end)
+    return Answer(text, 1.0, confidence, start, end, source, document.text, document.text, place, 0, 0, "phrase")
+
+
+def by_question(index: PhraseIndex) -> dict[str, Candidate]:
+    return {each.question: each for each in candidates(index)}
+
+
+def test_questions_that_the_text_suggests(index: PhraseIndex) -> None:
+    """Only sentences about the title itself count, and names are written as the text writes them."""
+    assert by_question(index).keys() == {
+        "Who designed the Eiffel Tower?",
+        "When was the Eiffel Tower designed?",
+        "When was Ada Lovelace born?",
+        "How deep is Lake Baikal?",
+        "When was Jane Goodall born?",
+        "Where was Jane Goodall born?",
+        "When was Ada Byron born?",
+    }
+
+
+def test_deleted_documents_suggest_nothing(index: PhraseIndex) -> None:
+    index.delete(["tower", "ada", "goodall", "byron"])
+    assert by_question(index).keys() == {"How deep is Lake Baikal?"}
+
+
+def test_an_empty_index(tmp_path: Path) -> None:
+    assert candidates(PhraseIndex.create(tmp_path / "index", [], model=HashEncoder())) == []
+
+
+def test_what_holds(index: PhraseIndex) -> None:
+    candidate = by_question(index)["When was Ada Lovelace born?"]
+    right = answer_to(candidate, "10 December 1815")
+    assert holds(candidate, right)
+    assert holds(candidate, replace(right, confidence=None))
+    assert not holds(candidate, replace(right, confidence=0.4))
+    assert not holds(candidate, answer_to(candidate, "Ada Lovelace"))
+    assert not holds(candidate, replace(right, document=SourceDocument("tower", "", {})))
+    tower = by_question(index)["Who designed the Eiffel Tower?"]
+    assert holds(tower, answer_to(tower, "Stephen Sauvestre"))
+    assert not holds(tower, answer_to(tower, "Many"))  # another sentence
+    assert not holds(tower, answer_to(tower, "The Eiffel Tower"))
+
+
+def test_the_surest_come_first_and_no_document_twice(index: PhraseIndex) -> None:
+    found = by_question(index)
+    tower, ada = found["Who designed the Eiffel Tower?"], found["When was Ada Lovelace born?"]
+    lake = found["How deep is Lake Baikal?"]
+    tried = [
+        (tower, answer_to(tower, "Stephen Sauvestre", 0.6)),
+        (ada, answer_to(ada, "1815", 0.8)),
+        (replace(ada, question="again?"), answer_to(ada, "1815", 0.7)),
+        (lake, answer_to(lake, "1642", 0.2)),
+    ]
+    assert chosen(tried) == [ada.question, tower.question]
+
+
+def test_questions_of_the_owner(index: PhraseIndex) -> None:
+    assert given_examples(index) == []
+    with running(index) as service:
+        assert service.call("GET", "/v1/examples").status == 200
+        (index.folder.folder / EXAMPLES_FILE).write_text("# for visitors\nWho built it?\n\n When? \n")
+        assert service.call("GET", "/v1/examples").json == {"questions": ["Who built it?", "When?"]}
+    (index.folder.folder / EXAMPLES_FILE).write_bytes(b"\xff\xfe\xff")
+    assert given_examples(index) == []
+    assert index.check() == []
+
+
+def test_they_are_tried_once_for_each_state_of_the_index(index: PhraseIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+    search = PhraseIndex.search
+
+    def spied(self: PhraseIndex, questions: list[str], *args: object, **terms: object) -> object:
+        asked.append(questions)
+        return search(self, questions, *args, **terms)  # type: ignore[call-overload]
+
+    with running(index, reload_seconds=1000) as service:
+        monkeypatch.setattr(PhraseIndex, "search", spied)
+        assert service.call("GET", "/v1/examples").json == service.call("GET", "/v1/examples").json
+        assert len(asked) == 1
+        assert set(asked[0]) == set(by_question(index))

@@ -1,0 +1,234 @@
+"""Files and folders as documents, and what happens to everything else."""
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from densephrases.errors import DataError, MissingExtraError
+from densephrases.text.documents import Document, Skipped
+from densephrases.text.readers.read import ReadReport, input_bytes, read_documents
+
+COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+    ".bz2": bz2.compress,
+}
+ODD = "Ann\r\nmet\tBob.\x0b\u2028 e\u0301 \U0001f600 "
+
+
+def write(folder: Path, files: dict[str, bytes | str]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def read(*paths: Path, **options: Any) -> list[Document]:
+    return list(read_documents(paths, **options))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "document"),
+    [
+        ("a.txt", ODD, Document("a.txt", ODD, "a")),
+        ("a.text", "\ufeffx", Document("a.text", "x", "a")),
+        ("README", "x", Document("README", "x", "README")),
+        ("main.rs", "x", Document("main.rs", "x", "main.rs")),
+        ("a.md", "# T\r\n*x*", Document("a.md", "# T\r\n*x*", "T")),
+        ("b.markdown", "x", Document("b.markdown", "x", "b")),
+        ("a.html", "<title>T</title><p>x<p>y", Document("a.html", "x\n\ny", "T")),
+        ("b.HTM", "x", Document("b.HTM", "x", "b")),
+        ("a.jsonl", '{"id": "i", "text": "x"}', Document("i", "x")),
+        ("a.ndjson", '{"text": "x"}', Document("a.ndjson#1", "x")),
+        ("a.json", '[{"id": "i", "text": "x"}]', Document("i", "x")),
+        ("a.csv", "id,text\ni,x", Document("i", "x")),
+        ("a.tsv", "id\ttext\ni\tx", Document("i", "x")),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["", *COMPRESSORS])
+def test_formats(tmp_path: Path, name: str, content: str, document: Document, suffix: str) -> None:
+    compressed = COMPRESSORS.get(suffix, bytes)(content.encode())
+    (read_document,) = read(write(tmp_path, {name + suffix: compressed}) / (name + suffix), strict=True)
+    same_id = document.id.replace(name, name + suffix)
+    assert read_document == Document(same_id, document.text, document.title, document.metadata)
+
+
+def test_wikipedia_and_pdf(tmp_path: Path) -> None:
+    pytest.importorskip("mwparserfromhell")
+    from tests.text.readers.test_pdf import make_pdf
+
+    sample = Path(__file__).parent / "wikipedia-sample.xml"
+    write(
+        tmp_path,
+        {"d/a.pdf": make_pdf("Ann met Bob."), "w-pages-articles1.xml-p1p19.bz2": bz2.compress(sample.read_bytes())},
+    )
+    assert [(document.id, document.title) for document in read(tmp_path)] == [
+        ("d/a.pdf", "a"),
+        ("12", "Ann Smith"),
+        ("19", "Ürümqi"),
+    ]
+
+
+def test_folders_in_order(tmp_path: Path) -> None:
+    write(tmp_path, {"b.txt": "b", "a/z.txt": "z", "a/y/x.txt": "x", ".hidden.txt": "h", ".git/a.txt": "h"})
+    assert [document.id for document in read(tmp_path)] == ["a/y/x.txt", "a/z.txt", "b.txt"]
+    assert [document.id for document in read(tmp_path / "b.txt", tmp_path / "a")] == ["b.txt", "y/x.txt", "z.txt"]
+
+
+BAD: dict[str, tuple[bytes, str]] = {
+    "a.bin": (b"\x89PNG\0\0", "is binary or not UTF-8"),
+    "a.txt": ("Zürich".encode("latin-1"), "cannot be read"),
+    "a.html": ("<p>x".encode("utf-16"), "is binary or not UTF-8"),
+    "a.jsonl": (b'{"text": ', "is not JSON"),
+    "a.json": (b"[1]", "is not JSON after 0 objects"),
+    "a.csv": (b"id,body\n1,2\n", "has the columns id, body"),
+    "a.xml": (b"<rss></rss>", "has the root <rss>"),
+    "a.txt.gz": (b"never compressed", "cannot be read"),
+    "a.jsonl.xz": (lzma.compress(b'{"text": "x"}')[:-8], "cannot be read"),
+    "a.pdf": (b"no PDF", "cannot be read as PDF"),
+    "b.jsonl": (b'{"text": "\\ud83d"}', "half a surrogate pair"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_unreadable_files(tmp_path: Path, name: str) -> None:
+    content, reason = BAD[name]
+    write(tmp_path, {name: content, "z.txt": "x"})
+    report = ReadReport()
+    assert [document.id for document in read(tmp_path, report=report)] == ["z.txt"]
+    assert (report.documents, report.skipped, report.empty) == (1, 1, 0)
+    assert report.examples[0].place.startswith(str(tmp_path / name))
+    assert reason in report.examples[0].reason
+    with pytest.raises(DataError, match=name) as caught:
+        read(tmp_path, strict=True)
+    assert reason in str(caught.value)
+
+
+def test_a_damaged_archive_gives_what_comes_before_the_damage(tmp_path: Path) -> None:
+    lines = [json.dumps({"id": str(number), "text": os.urandom(500).hex()}) for number in range(400)]
+    whole = gzip.compress("\n".join(lines).encode())
+    write(tmp_path, {"a.jsonl.gz": whole[: len(whole) // 2]})
+    report = ReadReport()
+    assert 100 < len(read(tmp_path, report=report)) < 400
+    assert (report.skipped, report.examples[0].place) == (1, str(tmp_path / "a.jsonl.gz"))
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    write(tmp_path, {"a.txt": "x"})
+    (tmp_path / "circle").symlink_to(tmp_path)
+    (tmp_path / "gone").symlink_to(tmp_path / "nothing")
+    os.mkfifo(tmp_path / "pipe")
+    report = ReadReport()
+    assert [document.id for document in read(tmp_path, report=report)] == ["a.txt"]
+    assert {Path(skipped.place).name for skipped in report.examples} == {"circle", "gone", "pipe"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_name_that_is_no_text(tmp_path: Path) -> None:
+    write(tmp_path, {"a.txt": "x", os.fsdecode(b"\xff.txt"): "y"})
+    report = ReadReport()
+    assert len(read(tmp_path, report=report)) == 1
+    assert str(report.examples[0]) == f"'{tmp_path}/\\udcff.txt' has a name that is not UTF-8."
+
+
+def test_empty_files_are_counted_and_no_mistake(tmp_path: Path) -> None:
+    write(tmp_path, {"a.txt": "", "b.md": " \n", "c.jsonl": '{"text": ""}', "d.csv": "text\n", "e.pdf": "", "z": "x"})
+    report = ReadReport()
+    assert [document.id for document in read(tmp_path, strict=True, report=report)] == ["z"]
+    assert (report.documents, report.empty, report.skipped) == (1, 5, 0)
+
+
+def test_only_the_first_reasons_are_kept(tmp_path: Path) -> None:
+    write(tmp_path, {"a.jsonl": "{\n" * 1000 + '{"text": "x"}'})
+    report = ReadReport()
+    assert len(read(tmp_path, report=report)) == 1
+    assert (report.skipped, len(report.examples)) == (1000, 100)
+    assert report.examples[99].place.endswith("line 100")
+
+
+def test_missing_paths_are_refused_before_anything_is_read(tmp_path: Path) -> None:
+    write(tmp_path, {"a.txt": "x"})
+    with pytest.raises(DataError, match="nothing' does not exist"):
+        read_documents([tmp_path / "a.txt", tmp_path / "nothing"])
+
+
+def test_no_documents(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=f"No documents in '{tmp_path}'; .*Empty: 0, skipped: 0\\."):
+        read(tmp_path)
+    write(tmp_path, {"a.bin": b"\0", "b.txt": ""})
+    with pytest.raises(DataError, match=r"Empty: 1, skipped: 1, the first: .*a\.bin' is binary"):
+        read(tmp_path)
+    with pytest.raises(DataError, match="no paths at all"):
+        read()
+
+
+def test_an_empty_folder_beside_a_full_one(tmp_path: Path) -> None:
+    write(tmp_path, {"full/a.txt": "x"})
+    (tmp_path / "empty").mkdir()
+    assert len(read(tmp_path / "empty", tmp_path / "full")) == 1
+
+
+def test_a_missing_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+    write(tmp_path, {"a.pdf": "%PDF", "b.txt": "x"})
+    report = ReadReport()
+    assert len(read(tmp_path, report=report)) == 1
+    assert report.examples == [
+        Skipped(str(tmp_path / "a.pdf"), "is PDF, which needs pypdf; install it with: pip install 'densephrases[pdf]'")
+    ]
+    with pytest.raises(MissingExtraError, match=r"densephrases\[pdf\]"):
+        read(tmp_path, strict=True)
+
+
+def test_reading_is_lazy(tmp_path: Path) -> None:
+    write(tmp_path, {"a.txt": "x", "b.bin": b"\0"})
+    assert next(read_documents([tmp_path], strict=True)).id == "a.txt"
+
+
+LINES = "".join(json.dumps({"text": os.urandom(500).hex()}) + "\n" for _ in range(2500))
+
+
+@pytest.mark.parametrize("suffix", ["", *COMPRESSORS])
+def test_how_far_a_file_is_read(tmp_path: Path, suffix: str) -> None:
+    write(tmp_path, {f"a.jsonl{suffix}": COMPRESSORS.get(suffix, bytes)(LINES.encode())})
+    report = ReadReport()
+    total = input_bytes([tmp_path])
+    assert total == (tmp_path / f"a.jsonl{suffix}").stat().st_size
+    shares = [report.bytes / total for _ in read_documents([tmp_path], report=report)]
+    assert shares == sorted(shares)
+    assert 0.4 < shares[1250] < 0.8
+    assert report.bytes == total
+
+
+def test_binary_files_are_not_counted(tmp_path: Path) -> None:
+    write(tmp_path, {"a.txt": "x" * 10, "b.bin": bytes(1000), "c/d.md": "y" * 5, "e.json": "no json"})
+    report = ReadReport()
+    assert input_bytes([tmp_path]) == 22
+    assert [(d.id, report.bytes) for d in read_documents([tmp_path], report=report)] == [("a.txt", 0), ("c/d.md", 10)]
+    assert report.bytes == 22
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, None),
+        ({"a.txt": "x" * 100, "b.txt.gz": "y" * 10}, 110),
+        ({"a.txt": "x" * 100, "b.txt.gz": "y" * 50}, None),
+        ({"a.txt": "x" * 100, "b.pdf": "y" * 50}, None),
+        ({"b.pdf": "y" * 50}, None),
+        ({"a.txt.xz": "x" * 100, "b.txt.gz": "y" * 50}, 150),
+    ],
+)
+def test_bytes_that_say_how_much_text_there_is(
+    tmp_path: Path, files: dict[str, bytes | str], expected: int | None
+) -> None:
+    assert input_bytes([write(tmp_path, files)]) == expected

@@ -1,0 +1,58 @@
+"""Words as numbers: what counts as one word, and what as none."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from densephrases.text.hashed_terms import TERMS, terms, terms_of_each
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Violin", "violin"),
+        ("painter", "painted"),  # six letters are the same
+        ("the violin", "What is a violin?"),  # what every text has counts for nothing
+        ("violin-maker", "maker (violin)"),
+        ("violin violin", "violin"),
+        ("ﬁlm", "film"),
+        ("cafe\u0301", "café"),
+        ("snake_case", "case snake"),
+    ],
+)
+def test_the_same_words(one: str, other: str) -> None:
+    assert terms(one) == terms(other) != set()
+
+
+@pytest.mark.parametrize(("one", "other"), [("violin", "viola"), ("1843", "1844"), ("ß", "s"), ("京", "東")])
+def test_other_words(one: str, other: str) -> None:
+    assert terms(one) != terms(other)
+
+
+def test_scripts_without_spaces_have_a_word_for_each_character() -> None:
+    assert terms("東京2020") == terms("東") | terms("京") | terms("2020")
+
+
+@pytest.mark.parametrize("text", ["", " \n", "?!", "what was the", "_"])
+def test_no_words(text: str) -> None:
+    assert terms(text) == set()
+
+
+@given(st.text())
+def test_any_text_has_numbers_within_bounds(text: str) -> None:
+    assert all(0 <= term < TERMS for term in terms(text))
+
+
+@given(st.lists(st.text("abcdé 中."), max_size=3), st.lists(st.text("abcdé 中."), max_size=3))
+def test_texts_together_have_the_terms_of_both(ones: list[str], others: list[str]) -> None:
+    assert terms("\n".join(ones + others)) == terms("\n".join(ones)) | terms("\n".join(others))
+
+
+@given(st.lists(st.text("ab\u03a3é 中.\0\n") | st.text(), max_size=5))
+def test_terms_of_many_texts_are_those_of_each(texts: list[str]) -> None:
+    owners, found = terms_of_each(texts)
+    for number, text in enumerate(texts):
+        assert set(found[owners == number].tolist()) == terms(text)
+    assert np.all(np.diff(owners) >= 0)
+    assert set(owners.tolist()) <= set(range(len(texts)))

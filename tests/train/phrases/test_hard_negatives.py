@@ -1,0 +1,61 @@
+"""Which passages a model confuses, against scores computed one by one."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from densephrases.data.matching.em_f1 import normalize_answer
+from densephrases.data.squad import QuestionedPassage
+from densephrases.errors import ConfigError
+from densephrases.nn.phrase_model import PhraseModel
+from densephrases.train.phrases.hard_negatives import confused_passages, likely_passages
+from densephrases.train.phrases.sampling import BatchPlan
+from densephrases.train.phrases.task import PhraseRecipe, mined
+
+
+def brute_force(model: PhraseModel, passages: list[QuestionedPassage], count: int) -> list[list[int]]:
+    encoder = model.encoder()
+    vectors = [v.vectors_TD for v in encoder.encode_passages([p.passage for p in passages])]
+    result = []
+    for own, passage in enumerate(passages):
+        margins: dict[int, float] = {}
+        for question in passage.questions:
+            asked = encoder.encode_questions([question.text])
+            bounds = [float((v @ asked.start_BD[0]).max() + (v @ asked.end_BD[0]).max()) for v in vectors]
+            answer = f" {normalize_answer(question.golds[0])} "
+            for other, text in enumerate(normalize_answer(p.passage.text) for p in passages):
+                if other != own and answer not in f" {text} ":
+                    margins[other] = max(bounds[other] - bounds[own], margins.get(other, -np.inf))
+        result.append(sorted(margins, key=lambda n: -margins[n])[:count])
+    return result
+
+
+@pytest.mark.parametrize("count", [1, 3, 10])
+def test_as_brute_force(tiny_model: PhraseModel, questioned: list[QuestionedPassage], count: int) -> None:
+    found = confused_passages(tiny_model.encoder(), tiny_model.config, questioned, count)
+    everything = brute_force(tiny_model, questioned, len(questioned))
+    for mine, theirs in zip(found, everything, strict=True):
+        assert len(mine) <= count
+        assert set(mine) <= set(theirs)
+    if count == 10:
+        assert [list(numbers) for numbers in found] == everything
+
+
+def test_the_highest_bounds_first() -> None:
+    bounds = np.array([0.5, 3.0, -1.0, 2.0, 3.0], dtype=np.float32)
+    assert likely_passages(bounds, 3) == [1, 4, 3]
+    assert likely_passages(bounds, 99) == [1, 4, 3, 0, 2]
+
+
+def test_mined_from_a_model_folder(
+    tiny_model: PhraseModel, questioned: list[QuestionedPassage], tmp_path: Path
+) -> None:
+    tiny_model.save_pretrained(tmp_path)
+    found = mined(tmp_path, BatchPlan(neighbours=2), questioned, cpu=True)
+    assert [list(numbers) for numbers in found] == brute_force(tiny_model, questioned, 8)
+
+
+def test_a_recipe_that_mines_needs_neighbours(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="neighbours"):
+        PhraseRecipe(base="x", train=(), dev=tmp_path, confused_by=tmp_path)

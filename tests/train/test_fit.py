@@ -1,0 +1,169 @@
+"""From files or lists of questions to a model folder that asks an index it was not built with."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from densephrases import Document, PhraseIndex
+from densephrases.data.matching.em_f1 import exact_match
+from densephrases.data.questions import OpenQuestion
+from densephrases.errors import ConfigError, DataError, MissingExtraError, ModelError
+from densephrases.model.load import load
+from densephrases.nn.onnx.export import export_model
+from densephrases.nn.phrase_model import PhraseModel
+from densephrases.train.fit import QueryRecipe, asked_of, drawn, train_queries
+from densephrases.train.loop.loop import LoopConfig
+from tests.index.made_up import HashEncoder
+from tests.train.conftest import FACTS
+
+QUESTIONS = [question for _, _, asked in FACTS for question, _ in asked]
+ANSWERS = [answer for _, _, asked in FACTS for _, answer in asked]
+DOCUMENTS = [Document(f"d{n}", text, f"title {n}") for n, (_, text, _) in enumerate(FACTS)]
+QUICK = {"epochs": 12, "learning_rate": 3e-3, "batch_size": 4, "top_k": 30, "cpu": True}
+
+
+@pytest.fixture(scope="module")
+def model(tiny_base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As the bundled model is: exported in int8, with one trunk for all."""
+    folder = tmp_path_factory.mktemp("model") / "small"
+    export_model(PhraseModel.from_base(tiny_base, share=True, max_words=6), folder, ("int8",))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def index_folder(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("index") / "facts"
+    PhraseIndex.create(folder, DOCUMENTS, model=model, filter_threshold=None)
+    return folder
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    lines = [
+        {"id": str(n), "question": q, "answers": [a]} for n, (q, a) in enumerate(zip(QUESTIONS, ANSWERS, strict=True))
+    ]
+    path = tmp_path / "facts.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def recipe_of(index: Path, model: Path, data: Path, task: str | None = None) -> QueryRecipe:
+    loop = LoopConfig(epochs=12, learning_rate=3e-3, evaluate_every=1, checkpoint_every=None)
+    settings = {"batch_size": 4, "top_k": 30, "processes": 1, "loop": loop}
+    return QueryRecipe(index=index, model=model, train=(data,), dev=data, task=task, **settings)  # type: ignore[arg-type]
+
+
+def answered(index: PhraseIndex) -> float:
+    """Percent of the questions whose first answer is right."""
+    found = [answers[0].text for answers in index.search(QUESTIONS, 1)]
+    return 100 * sum(map(exact_match, found, ANSWERS)) / len(ANSWERS)
+
+
+def test_from_files_to_a_new_model_folder(index_folder: Path, model: Path, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "adapted"
+    manifest = (index_folder / "manifest.json").read_bytes()
+    outcome = train_queries(recipe_of(index_folder, model, data), out, tmp_path / "run", cpu=True)
+    before = answered(PhraseIndex.open(index_folder))
+    after = answered(PhraseIndex.open(index_folder, out))
+    assert after > before + 20
+    assert after == pytest.approx(outcome.scores["exact_match"], abs=10), "half floats may turn a close decision"
+    assert load(out).fingerprint == load(model).fingerprint
+    assert (index_folder / "manifest.json").read_bytes() == manifest
+    assert "facts.jsonl" in (out / "README.md").read_text()
+    PhraseIndex.create(tmp_path / "second", DOCUMENTS, model=out)
+    assert len(PhraseIndex.open(tmp_path / "second", model)) == len(DOCUMENTS)
+
+
+def test_tasks_in_the_same_model_folder(index_folder: Path, model: Path, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    before = answered(PhraseIndex.open(index_folder))
+    train_queries(recipe_of(index_folder, model, data, "facts"), out, out / "tasks" / "facts", cpu=True)
+    train_queries(recipe_of(index_folder, out, data, "again"), out, out / "tasks" / "again", cpu=True)
+    index = PhraseIndex.open(index_folder, out)
+    assert index.encoder.tasks == ["again", "facts"]
+    assert answered(index) == before
+    facts = index.with_task("facts")
+    assert answered(facts) == answered(PhraseIndex.open(index_folder, out, "facts")) > before + 20
+    assert answered(facts.with_task(None)) == before
+    with pytest.raises(ModelError, match="no task 'trex': it has 'again', 'facts'"):
+        index.with_task("trex")
+    with pytest.raises(ConfigError, match="is the model itself"):
+        train_queries(recipe_of(index_folder, out, data), out, out, cpu=True)
+
+
+def test_three_lines(index_folder: Path, tmp_path: Path) -> None:
+    index = PhraseIndex.open(index_folder)
+    before = answered(index)
+    adapted = index.fit(QUESTIONS, ANSWERS, dev=(QUESTIONS, [[a, "other"] for a in ANSWERS]), **QUICK)  # type: ignore[arg-type]
+    adapted.save(tmp_path / "adapted")
+    assert adapted.scores["exact_match_before"] <= before + 10
+    assert answered(index) == pytest.approx(adapted.scores["exact_match"])
+    assert answered(index) > before + 20
+    assert "questions" not in str(adapted.coverage)
+    saved = PhraseIndex.open(index_folder, tmp_path / "adapted")
+    assert answered(saved) == pytest.approx(answered(index), abs=10)
+    index.add([Document("new", "it is a new city", "new")])
+    assert index.document("new") is not None
+    index.delete(["new"])
+
+
+def test_it_may_go_on_and_be_saved_as_tasks(index_folder: Path, model: Path, tmp_path: Path) -> None:
+    index = PhraseIndex.open(index_folder)
+    quick = QUICK | {"epochs": 1}
+    first = index.fit(QUESTIONS, ANSWERS, **quick)  # type: ignore[arg-type]
+    weights = first.encoder.encode_questions(QUESTIONS).start_BD
+    second = index.fit(QUESTIONS, ANSWERS, **quick)  # type: ignore[arg-type]
+    assert first.scores.keys().isdisjoint({"exact_match"})
+    assert np.abs(second.encoder.encode_questions(QUESTIONS).start_BD - weights).max() > 1e-3
+    np.testing.assert_array_equal(first.encoder.encode_questions(QUESTIONS).start_BD, weights)
+    first.save(tmp_path / "model", "first")
+    second.save(tmp_path / "model", task="second")
+    assert load(tmp_path / "model").tasks == ["first", "second"]
+    reopened = PhraseIndex.open(index_folder, tmp_path / "model", "first")
+    assert np.abs(reopened.encoder.encode_questions(QUESTIONS).start_BD - weights).max() < 0.05
+
+
+def test_a_model_in_memory(tiny_base: Path, tmp_path: Path) -> None:
+    model = PhraseModel.from_base(tiny_base, max_words=6)
+    index = PhraseIndex.create(tmp_path / "index", DOCUMENTS, model=model.encoder(), filter_threshold=None)
+    adapted = index.fit(QUESTIONS, ANSWERS, **(QUICK | {"epochs": 2}))  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="save without a task"):
+        adapted.save(tmp_path / "saved", "facts")
+    adapted.save(tmp_path / "saved")
+    saved = PhraseModel.from_pretrained(tmp_path / "saved")
+    assert answered(PhraseIndex(index.folder, saved.encoder())) == answered(index)
+
+
+def test_mistakes_are_said(index_folder: Path, tmp_path: Path, data: Path) -> None:
+    index = PhraseIndex.open(index_folder)
+    with pytest.raises(DataError, match="There are 2 questions and 1 answers; expected two lists of the same length"):
+        index.fit(["who?", "what?"], ["paris"])
+    with pytest.raises(DataError, match="There are 1 questions"):
+        index.fit("who?", ["paris"])
+    hashed = PhraseIndex.create(tmp_path / "hashed", DOCUMENTS, model=HashEncoder())
+    with pytest.raises(ModelError, match="HashEncoder has no weights to learn"):
+        hashed.fit(["who?"], ["paris"])
+    with pytest.raises(DataError, match=r"'.*nothing\.jsonl' does not exist"):
+        train_queries(recipe_of(index_folder, tmp_path, tmp_path / "nothing.jsonl"), tmp_path / "out", tmp_path)
+
+
+def test_without_torch_the_extra_is_named(index_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = PhraseIndex.open(index_folder)
+    monkeypatch.delitem(sys.modules, "densephrases.train.fit")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"'torch'.*pip install 'densephrases\[train\]'"):
+        index.fit(QUESTIONS, ANSWERS)
+
+
+def test_questions_are_drawn_alike_for_a_seed() -> None:
+    asked = asked_of([f"question {n}" for n in range(50)], ["a"] * 50)
+    assert drawn(asked, None, 1) == drawn(asked, 50, 1) == asked
+    assert drawn(asked, 5, 1) == drawn(asked, 5, 1) != drawn(asked, 5, 2)
+    assert len({question.id for question in drawn(asked, 20, 3)}) == 20
+    assert drawn(asked, 5, 1) == drawn(asked, 20, 1)[:5], "more questions are the same and others"
+    with pytest.raises(ConfigError, match="limit=0"):
+        drawn(asked, 0, 1)
+    assert asked_of(["q"], [["a", "b"]]) == [OpenQuestion("1", "q", ("a", "b"))]
