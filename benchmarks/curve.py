@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from densephrases.data.files import read_questions
-from densephrases.data.matching.gold_answers import golds_of
+from densephrases.data.matching.gold_answers import gold_answers_of
 from densephrases.data.questions import OpenQuestion
 from densephrases.errors import DensePhrasesError
 from densephrases.evaluate.tune.quantizer import spread_out
@@ -95,7 +95,7 @@ def exact_match(index: PhraseIndex, questions: Sequence[OpenQuestion], exact: bo
     found = index.search([question.text for question in questions], 1, exact=exact or None)
     words = index.encoder.config.max_words
     right = [
-        bool(answers) and golds_of(question, words).right(answers[0].text)
+        bool(answers) and gold_answers_of(question, words).right(answers[0].text)
         for question, answers in zip(questions, found, strict=True)
     ]
     return 100 * float(np.mean(right))

@@ -25,7 +25,7 @@ from rich.table import Table
 
 from densephrases.index.build.builder import PartBuilder
 from densephrases.index.build.chunks import CHARACTERS_PER_TOKEN, chunks
-from densephrases.index.commits import Ledger
+from densephrases.index.commits import Commits
 from densephrases.index.folder import IndexFolder
 from densephrases.index.segment.document_keys import PreparedDocument
 from densephrases.index.settings import IndexSettings
@@ -124,7 +124,7 @@ def main(
     with TemporaryDirectory() as place:
         folder = Path(place) / "index"
         index = IndexFolder.create(folder, IndexSettings.of(encoder, "measured"), encoder.code)
-        results = take_turns(source, works, encoder, Ledger(folder, encoder.code))
+        results = take_turns(source, works, encoder, Commits(folder, encoder.code))
         finish = Seconds.of(index.optimize).time
         rows = index.rows
     forward, build = (Seconds.sum(both) for both in zip(*((r.forward, r.build) for r in results), strict=True))
@@ -143,12 +143,12 @@ def parted(documents: Sequence[Document], parts: int) -> list[Sequence[Document]
     return [documents[first : first + size] for first in range(0, len(documents), size)]
 
 
-def take_turns(corpus: Corpus, works: Sequence[Work], encoder: Encoder, ledger: Ledger) -> list[Turn]:
+def take_turns(corpus: Corpus, works: Sequence[Work], encoder: Encoder, commits: Commits) -> list[Turn]:
     works[0].forward(encoder)  # opens the model and warms up
     stream = corpus.read()
     results = []
     for number, work in enumerate(works):
-        builder = PartBuilder(ledger, encoder, lambda _: None, replacing=False)
+        builder = PartBuilder(commits, encoder, lambda _: None, replacing=False)
         both = [partial(work.forward, encoder), partial(builder.run, islice(stream, work.documents))]
         if number % 2 == 0:
             forward, build = (Seconds.of(each) for each in both)

@@ -29,7 +29,7 @@ from indexing_report import Report, Speed, announce
 from densephrases.index.build.builder import PartBuilder
 from densephrases.index.build.chunks import CHARACTERS_PER_TOKEN
 from densephrases.index.build.tokenizer_pool import TokenizerPool, results
-from densephrases.index.commits import Ledger
+from densephrases.index.commits import Commits
 from densephrases.index.folder import IndexFolder
 from densephrases.index.settings import IndexSettings
 from densephrases.model.config import ModelConfig
@@ -38,7 +38,7 @@ from densephrases.model.packing import PackedPassages, Packing
 from densephrases.nn.backbone import read_config, read_tokenizer
 from densephrases.nn.gpu.encoder import DeviceEncoder, Indexable, PassageStates, read_indexable
 from densephrases.nn.gpu.packed_backbone import operations
-from densephrases.nn.passage_tower import PassageSide
+from densephrases.nn.passage_tower import PassageTower
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.sample import articles_path
 from densephrases.text.documents import Document
@@ -132,9 +132,9 @@ def of_base(base: Path) -> Indexable:
     if any(base.glob("*.safetensors")):
         model = PhraseModel.from_base(base, share=True)
     else:
-        config = ModelConfig(base=base.name, trunk=read_config(base).to_dict(), share=True)
+        config = ModelConfig(base=base.name, backbone=read_config(base).to_dict(), share=True)
         model = PhraseModel(config, read_tokenizer(base))
-    return Indexable(PassageSide.of(model), model.encoder())
+    return Indexable(PassageTower.of(model), model.encoder())
 
 
 def device_name(device: torch.device) -> str:
@@ -255,7 +255,7 @@ def measure_build(
         folder = Path(place) / "index"
         settings = IndexSettings.of(encoder, "measured").with_threshold(threshold)
         index = IndexFolder.create(folder, settings, encoder.code)
-        builder = PartBuilder(Ledger(folder, encoder.code), encoder, lambda _: None, replacing=False)
+        builder = PartBuilder(Commits(folder, encoder.code), encoder, lambda _: None, replacing=False)
         announce("Building an index")
         seconds = timed(lambda: builder.run(source.read()))
         done = builder.finished()

@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any, TypeVar
 
 import typer
-from contest.building import Choice, Places, build_dense, build_exact, build_ours, build_terms, choose_engine
+from contest.building import Choice, TokenOffsets, build_dense, build_exact, build_ours, build_terms, choose_engine
 from contest.contenders import (
     CONTENDERS,
     Bm25Files,
@@ -77,7 +77,7 @@ def main(
         chosen = chosen_contenders(contender, reader, passage_encoder)
         asked = parted(read_all_questions(source, questions), limit, tuning)
         with TemporaryDirectory() as temporary:
-            places = Places(work or Path(temporary), source, model, reader, passage_encoder)
+            places = TokenOffsets(work or Path(temporary), source, model, reader, passage_encoder)
             contest = Contest(places, asked, plan, tuple(passages or (1, 5, 10, 20)), json_file)
             contest.run(chosen)
     except DensePhrasesError as error:
@@ -110,7 +110,7 @@ class Contest:
     """Builds what is missing, then measures one contender after the other."""
 
     def __init__(
-        self, places: Places, questions: Questions, plan: Plan, passages: tuple[int, ...], json_file: Path | None
+        self, places: TokenOffsets, questions: Questions, plan: Plan, passages: tuple[int, ...], json_file: Path | None
     ) -> None:
         self.places, self.questions, self.plan, self.passages = places, questions, plan, passages
         self.json_file = json_file

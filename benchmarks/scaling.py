@@ -31,7 +31,7 @@ from rich.table import Table
 from densephrases.arrays import Floats
 from densephrases.data.squad import questions_of, read_squad, sample_path
 from densephrases.errors import ConfigError, DensePhrasesError, MissingExtraError
-from densephrases.index.candidates.base import DEFAULT_EFFORT, Candidates
+from densephrases.index.candidates.base import DEFAULT_EFFORT, CandidateIndex
 from densephrases.index.candidates.exact import ExactCandidates
 from densephrases.index.candidates.ivf_file import INVERTED_FILES
 from densephrases.index.candidates.search import choose_kind, open_candidates, write_candidates
@@ -124,7 +124,7 @@ class Source:
         if not self._segments:
             raise ConfigError("The index has no vectors; expected one with documents.")
         self.rows = sum(segment.rows for segment in self._segments)
-        self.coder = self._segments[0].store.coder
+        self.codec = self._segments[0].store.codec
         self.deviation_D = spread * next(self._real())[0].std(axis=0)
         self.key = f"{index.encoder.fingerprint[:12]}-{index.info().settings.quantizer}-{self.rows}-{spread:g}"
 
@@ -191,12 +191,12 @@ def stored(source: Source, rows: int, place: Path) -> VectorStore:
         sizes = [np.zeros(1, dtype=np.int64)]
         with (place / VECTORS_FILE).open("wb") as vectors, (place / MEANS_FILE).open("wb") as means:
             for block_ND, rows_P in source.blocks(rows):
-                coded = CodedRows.of(block_ND, rows_P, source.coder)
+                coded = CodedRows.of(block_ND, rows_P, source.codec)
                 vectors.writelines(records.tobytes() for records in coded.records_N)
                 means.write(coded.means_P.tobytes())
                 sizes.append(rows_P)
         np.save(place / EDGES_FILE, np.cumsum(np.concatenate(sizes)))
-    return VectorStore.open(place / VECTORS_FILE, source.coder, place / MEANS_FILE, np.load(place / EDGES_FILE))
+    return VectorStore.open(place / VECTORS_FILE, source.codec, place / MEANS_FILE, np.load(place / EDGES_FILE))
 
 
 def build_seconds(store: VectorStore, kind: CandidateKind, place: Path) -> float:
@@ -209,7 +209,7 @@ def build_seconds(store: VectorStore, kind: CandidateKind, place: Path) -> float
     return float(json.loads(note.read_text())["seconds"])
 
 
-def search_milliseconds(candidates: Candidates, queries: Sequence[Floats], effort: float) -> list[float]:
+def search_milliseconds(candidates: CandidateIndex, queries: Sequence[Floats], effort: float) -> list[float]:
     """Of each question; the first ones come once more before, for the pages they need to be in memory."""
     for query_BD in queries[:WARM_UP]:
         candidates.search(query_BD, FEWEST_CANDIDATES, None, effort)
@@ -221,7 +221,7 @@ def search_milliseconds(candidates: Candidates, queries: Sequence[Floats], effor
     return times
 
 
-def recall(candidates: Candidates, queries: Sequence[Floats], effort: float) -> float:
+def recall(candidates: CandidateIndex, queries: Sequence[Floats], effort: float) -> float:
     """All questions are compared with all vectors in one scan."""
     queries_BD = np.concatenate(list(queries))
     _, expected_BK = ExactCandidates(candidates.store).search(queries_BD, RECALLED)

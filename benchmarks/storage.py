@@ -30,7 +30,7 @@ from densephrases.index.vectors.store import VectorStore
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
 from densephrases.model.load import load
-from densephrases.quantize.codebooks import CODE_FILE, VectorCode
+from densephrases.quantize.codebooks import CODEBOOKS_FILE, ProductQuantizer
 
 PLAIN = "float32"
 TRAINING_ROWS = 16_384
@@ -101,7 +101,7 @@ def restored(encoder: Encoder, passages: list[QuestionedPassage], path: Path) ->
     tokenized = encoder.tokens.passages([p.passage for p in passages])
     edges = np.cumsum([0, *(len(t.offsets) for t in tokenized)])
     vectors = [
-        PassageVectors(arrays["vectors_TD"][a:b], arrays["filter_T2"][a:b], t.offsets, t.reach)
+        PassageVectors(arrays["vectors_TD"][a:b], arrays["filter_T2"][a:b], t.offsets, t.max_span)
         for t, a, b in zip(tokenized, edges[:-1], edges[1:], strict=True)
     ]
     questions = [(number, question) for number, question in questions_of(passages) if question.answers]
@@ -131,13 +131,13 @@ def measured(encoded: EncodedFile, encoder: Encoder, threshold: float | None, na
     return Point(Path(name).name, share, size, size * share, scores.exact_match, scores.f1, error)
 
 
-def coded(name: str, rows_RD: Floats, rows_P: NDArray[np.int64], code: VectorCode | None) -> tuple[Floats, float]:
+def coded(name: str, rows_RD: Floats, rows_P: NDArray[np.int64], code: ProductQuantizer | None) -> tuple[Floats, float]:
     """What is left of vectors, and the bytes of one, with its share of its passage's."""
     dim = rows_RD.shape[1]
     if name == PLAIN:
         return rows_RD, 4 * dim
-    if (Path(name) / CODE_FILE).is_file():
-        name, code = "compact", VectorCode.read(Path(name), dim)
+    if (Path(name) / CODEBOOKS_FILE).is_file():
+        name, code = "compact", ProductQuantizer.read(Path(name), dim)
     if name in QUANTIZERS:
         own: Any = name
         store = VectorStore.of(rows_RD, rows_P, own, code)

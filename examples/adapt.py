@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--index", type=Path, help="where the index is kept; made if it is not there")
     parser.add_argument("--model", default="small", help="a bundled model or a model folder")
     parser.add_argument("--out", type=Path, help="where the adapted model is kept")
-    parser.add_argument("--task", help="keep it beside the default question side, under this name")
+    parser.add_argument("--task", help="keep it beside the default query encoder, under this name")
     parser.add_argument("--train", type=int, default=600, help="questions to learn from")
     parser.add_argument("--dev", type=int, default=300, help="questions to judge by")
     parser.add_argument("--epochs", type=int, default=3)

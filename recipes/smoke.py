@@ -9,7 +9,7 @@ from transformers import BertConfig
 from densephrases.data.squad import sample_path
 from densephrases.model.folders import BUNDLED_FOLDER
 from densephrases.model.tokenizer import TOKENIZER_FILE, load_tokenizer
-from densephrases.nn.backbone import build_trunk
+from densephrases.nn.backbone import build_backbone
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.phrases.objective import LossWeights
 from densephrases.train.phrases.sampling import BatchPlan
@@ -58,6 +58,6 @@ def _random_base(folder: Path) -> Path:
             hidden_dropout_prob=0.0,  # with dropout so small a model learns nothing in so few steps
             attention_probs_dropout_prob=0.0,
         )
-        build_trunk(config.to_dict()).encoder.save_pretrained(folder)
+        build_backbone(config.to_dict()).encoder.save_pretrained(folder)
         shutil.copy(BUNDLED / TOKENIZER_FILE, folder / TOKENIZER_FILE)  # last: it marks the folder as complete
     return folder

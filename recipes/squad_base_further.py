@@ -27,7 +27,7 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         dev=data / "squad-dev.json.gz",
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
         teacher=models / "reader",
-        confused_by=models / "small",
+        hard_negatives_from=models / "small",
         batches=BatchPlan(questions=256, per_passage=6, neighbours=4),
         weights=LossWeights(distill=4.0, negative=1.0, tokens=0.5),
         annotated_from=3,

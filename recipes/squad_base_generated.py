@@ -21,7 +21,7 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         dev=data / "squad-dev.json.gz",
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
         teacher=models / "reader",
-        architecture=Architecture(question_trunk="shared"),
+        architecture=Architecture(question_backbone="shared"),
         batches=BatchPlan(questions=256, per_passage=6, neighbours=4),  # else a batch would hold a dozen passages only
         weights=LossWeights(distill=4.0, negative=1.0, tokens=0.5),  # reads best; words find the passage
         annotated_from=5,

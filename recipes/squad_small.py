@@ -1,4 +1,4 @@
-"""The model we ship: gte-small on SQuAD, one trunk for passages and questions, taught by `squad_base`'s reader."""
+"""The model we ship: gte-small on SQuAD, one backbone for passages and questions, taught by `squad_base`'s reader."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         train=(data / "squad-train.json.gz",),
         dev=data / "squad-dev.json.gz",
         teacher=models / "reader",
-        architecture=Architecture(share=True, question_trunk="shared"),  # 34 MB at 8 bits
+        architecture=Architecture(share=True, question_backbone="shared"),  # 34 MB at 8 bits
         batches=BatchPlan(questions=256),
         weights=LossWeights(tokens=2.0),
         loop=LoopConfig(epochs=12, learning_rate=3e-4, checkpoint_every=None),

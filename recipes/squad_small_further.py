@@ -21,7 +21,7 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         dev=data / "squad-dev.json.gz",
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
         teacher=models / "reader",
-        confused_by=models / "small",
+        hard_negatives_from=models / "small",
         batches=BatchPlan(questions=256, per_passage=6, neighbours=4),
         weights=LossWeights(distill=4.0, negative=2.0, tokens=1.0),
         annotated_from=3,

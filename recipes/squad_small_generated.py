@@ -21,7 +21,7 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         dev=data / "squad-dev.json.gz",
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
         teacher=models / "reader",
-        architecture=Architecture(share=True, question_trunk="shared"),
+        architecture=Architecture(share=True, question_backbone="shared"),
         batches=BatchPlan(questions=256, per_passage=6),  # else a batch would hold a dozen passages only
         weights=LossWeights(tokens=2.0),
         annotated_from=7,

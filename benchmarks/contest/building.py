@@ -28,7 +28,7 @@ MOST_LOST = 1  # right answers of the sample, against torch
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class TokenOffsets:
     """Where everything stands; names change with what things are made from."""
 
     work: Path
@@ -80,16 +80,16 @@ def _folder_key(folder: Path) -> str:
     return sha256(repr((folder.resolve(), values)).encode()).hexdigest()[:12]
 
 
-def build_ours(places: Places) -> None:
+def build_ours(places: TokenOffsets) -> None:
     _index(places, places.ours, None, "model")
 
 
-def build_exact(places: Places) -> None:
+def build_exact(places: TokenOffsets) -> None:
     """Nothing is left out: all tokens, in half precision."""
     _index(places, places.exact, "fp16", None)
 
 
-def _index(places: Places, folder: Path, quantizer: Quantizer | None, threshold: Threshold) -> None:
+def _index(places: TokenOffsets, folder: Path, quantizer: Quantizer | None, threshold: Threshold) -> None:
     """A build that was stopped goes on by itself; the mark says that it need not be looked at again."""
     finished = folder.with_name(f"{folder.name}.finished")
     if finished.exists():
@@ -105,12 +105,12 @@ def _index(places: Places, folder: Path, quantizer: Quantizer | None, threshold:
     finished.touch()
 
 
-def build_terms(places: Places) -> None:
+def build_terms(places: TokenOffsets) -> None:
     if not places.terms.exists():
         Bm25Passages.build(Passages(places.ours), places.terms)
 
 
-def build_dense(places: Places, threads: int) -> None:
+def build_dense(places: TokenOffsets, threads: int) -> None:
     base, graphs = places.encoder_files
     if not graph_path(graphs, "fp32").exists():
         export_sentence_encoder(base, graphs)
@@ -118,7 +118,7 @@ def build_dense(places: Places, threads: int) -> None:
         DensePassages.build(Passages(places.ours), sentence_encoder(base, graphs, threads), places.dense)
 
 
-def build_reader(places: Places) -> None:
+def build_reader(places: TokenOffsets) -> None:
     folder, graphs = places.reader_files
     if not graph_path(graphs, "fp32").exists():
         export_reader(folder, graphs)
@@ -146,7 +146,7 @@ class Choice:
         return f"{self.engine}, {self.tokens_per_batch} tokens at once; of the same passages {', '.join(tried)}"
 
 
-def choose_engine(run: Callable[..., Any], places: Places, questions: Questions, threads: int) -> Choice:
+def choose_engine(run: Callable[..., Any], places: TokenOffsets, questions: Questions, threads: int) -> Choice:
     """The fastest that answers as well as torch; each is tried in a process of its own."""
     run(build_reader, places)
     kept = places.reader_files[1] / f"engine-{threads}-threads.json"
@@ -158,7 +158,7 @@ def choose_engine(run: Callable[..., Any], places: Places, questions: Questions,
     return choice
 
 
-def try_engine(places: Places, questions: Questions, engine: Engine, threads: int) -> EngineTrial:
+def try_engine(places: TokenOffsets, questions: Questions, engine: Engine, threads: int) -> EngineTrial:
     passages = Passages(places.ours)
     folder, graphs = places.reader_files
     plan = ReaderPlan(folder=folder, graphs=graphs, engine=engine, tokens_per_batch=TOKENS_PER_BATCH[0], passages=())

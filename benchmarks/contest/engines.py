@@ -76,11 +76,11 @@ def export_reader(reader_folder: Path, graphs: Path) -> None:
             self.reader = reader
 
         def forward(self, ids: Any, types: Any, mask: Any) -> Any:
-            states = self.reader.trunk(ids, types, additive_mask(mask[:, None, None, :]))
+            states = self.reader.backbone(ids, types, additive_mask(mask[:, None, None, :]))
             return self.reader.boundaries(states).transpose(1, 2)
 
     reader = Reader.from_pretrained(reader_folder)
-    reader.trunk.encoder.set_attn_implementation("eager")
+    reader.backbone.encoder.set_attn_implementation("eager")
     _export(Logits(reader), graphs)
 
 
@@ -88,21 +88,21 @@ def export_sentence_encoder(base: Path, graphs: Path) -> None:
     """The mean over tokens, of length 1, as the sentence-transformers models named all-* are used."""
     import torch
 
-    from densephrases.nn.backbone import additive_mask, load_trunk
+    from densephrases.nn.backbone import additive_mask, load_backbone
 
     class Mean(torch.nn.Module):
-        def __init__(self, trunk: Any) -> None:
+        def __init__(self, backbone: Any) -> None:
             super().__init__()
-            self.trunk = trunk
+            self.backbone = backbone
 
         def forward(self, ids: Any, types: Any, mask: Any) -> Any:
-            states = self.trunk(ids, types, additive_mask(mask[:, None, None, :])) * mask[..., None].float()
+            states = self.backbone(ids, types, additive_mask(mask[:, None, None, :])) * mask[..., None].float()
             return torch.nn.functional.normalize(states.sum(dim=1), dim=-1)  # of unit length: sum or mean is one
 
     quiet_transformers()
-    trunk = load_trunk(base)
-    trunk.encoder.set_attn_implementation("eager")
-    _export(Mean(trunk), graphs)
+    backbone = load_backbone(base)
+    backbone.encoder.set_attn_implementation("eager")
+    _export(Mean(backbone), graphs)
 
 
 def _export(network: Any, graphs: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from densephrases.data.matching.em_f1 import best_over_golds, exact_match
+from densephrases.data.matching.em_f1 import best_over_answers, exact_match
 from densephrases.data.questions import OpenQuestion
 
 Answering = Callable[[Sequence[str]], list[str]]
@@ -98,7 +98,7 @@ def exact_match_share(questions: Sequence[OpenQuestion], answers: Sequence[str])
 
 def rights(questions: Sequence[OpenQuestion], answers: Sequence[str]) -> list[float]:
     pairs = zip(questions, answers, strict=True)
-    return [best_over_golds(exact_match, answer, question.answers) for question, answer in pairs]
+    return [best_over_answers(exact_match, answer, question.answers) for question, answer in pairs]
 
 
 @dataclass(frozen=True, slots=True)

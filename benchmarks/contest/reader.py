@@ -12,7 +12,7 @@ from contest.engines import Forward
 from densephrases.arrays import Floats
 from densephrases.model.config import ModelConfig
 from densephrases.model.padding import batches_by_length, token_batch
-from densephrases.model.tokenizer import Ids, Tokens, Window, phrase_reach, spread_windows, token_offsets
+from densephrases.model.tokenizer import Ids, Tokens, Window, phrase_max_span, spread_windows, token_offsets
 from densephrases.search.scoring.in_passage import best_span
 
 
@@ -31,7 +31,7 @@ NOTHING = ReadAnswer("", -np.inf)
 class _TokenizedText:
     encoding: Encoding
     offsets_T2: NDArray[np.int64]
-    reach_T: NDArray[np.int64]
+    max_span_T: NDArray[np.int64]
 
 
 class PassageReader:
@@ -61,7 +61,7 @@ class PassageReader:
 
     def _with_reach(self, text: str, encoding: Encoding) -> _TokenizedText:
         offsets_T2 = token_offsets(encoding, text)
-        return _TokenizedText(encoding, offsets_T2, phrase_reach(text, offsets_T2, self.config.max_words))
+        return _TokenizedText(encoding, offsets_T2, phrase_max_span(text, offsets_T2, self.config.max_words))
 
     def _windows(self, question: Ids, passage: list[int]) -> list[Window]:
         """The question before each window of the passage, as the reader was trained."""
@@ -80,7 +80,7 @@ class PassageReader:
 
 
 def _best(text: str, tokenized: _TokenizedText, logits_2T: Floats) -> ReadAnswer:
-    span = best_span(logits_2T[0], logits_2T[1], tokenized.reach_T)
+    span = best_span(logits_2T[0], logits_2T[1], tokenized.max_span_T)
     if span is None:
         return NOTHING
     offsets = tokenized.offsets_T2

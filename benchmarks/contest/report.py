@@ -1,4 +1,4 @@
-"""Tables, and the bars that phrase retrieval should reach."""
+"""Tables, and the bars that phrase retrieval should max_span."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,6 +1,5 @@
 """Answers from any body of text: the exact phrase and where it stands."""
 
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from densephrases.errors import MissingExtraError
@@ -45,23 +44,25 @@ def __getattr__(name: str) -> Any:
 
 
 def _imported(name: str) -> Any:
-    module: ModuleType
+    value: Any
     match name:
         case "Answer":
-            from densephrases.search import answers as module
-        case "Client" | "AsyncClient":
-            from densephrases.client import client as module
+            from densephrases.search.answers import Answer as value
+        case "AsyncClient":
+            from densephrases.client.client import AsyncClient as value
+        case "Client":
+            from densephrases.client.client import Client as value
         case "Document":
-            from densephrases.text import documents as module
+            from densephrases.text.documents import Document as value
         case "Passage":
-            from densephrases.text import passages as module
+            from densephrases.text.passages import Passage as value
         case "PhraseIndex":
-            from densephrases.search import phrase_index as module
+            from densephrases.search.phrase_index import PhraseIndex as value
         case "PhraseModel":
-            from densephrases.nn import phrase_model as module
+            from densephrases.nn.phrase_model import PhraseModel as value
         case _:
-            from densephrases.model import load as module
-    return getattr(module, name)
+            from densephrases.model.load import load as value
+    return value
 
 
 def __dir__() -> list[str]:

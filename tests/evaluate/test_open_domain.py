@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from densephrases.data.matching.em_f1 import best_over_golds, exact_match, f1
+from densephrases.data.matching.em_f1 import best_over_answers, exact_match, f1
 from densephrases.data.questions import OpenQuestion
 from densephrases.errors import ConfigError
 from densephrases.evaluate.open_domain import OpenOptions, OpenScores, _judge, ask_collection
@@ -62,9 +62,9 @@ def test_like_judging_each_answer_alone(index: PhraseIndex) -> None:
     for prediction, expected in zip(predictions, index.search([q.text for q in QUESTIONS], k=20), strict=True):
         assert prediction.answers == expected
         golds = prediction.judgement.question.answers
-        right = [bool(best_over_golds(exact_match, each.text, golds)) for each in expected]
+        right = [bool(best_over_answers(exact_match, each.text, golds)) for each in expected]
         assert prediction.judgement.rank == (right.index(True) + 1 if any(right) else None)
-        assert prediction.judgement.f1 == best_over_golds(f1, expected[0].text, golds)
+        assert prediction.judgement.f1 == best_over_answers(f1, expected[0].text, golds)
     scores = OpenScores.of([p.judgement for p in predictions], options)
     assert (scores.questions, scores.answerable, scores.ceiling) == (4, 3, 75.0)
     for k, value in scores.exact_match_at.items():

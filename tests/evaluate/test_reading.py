@@ -27,7 +27,7 @@ from densephrases.index.vectors.store import VectorStore
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
 from densephrases.model.padding import TokenBatch
-from densephrases.model.tokenizer import phrase_reach
+from densephrases.model.tokenizer import phrase_max_span
 from densephrases.search.scoring import in_passage as spans
 from densephrases.search.scoring.lexical import REPEATED
 from densephrases.text.hashed_terms import terms
@@ -43,12 +43,12 @@ class RandomEncoder(Encoder):
     def __init__(self, seed: int, coherency: bool = False) -> None:
         self.config = ModelConfig(
             base="random",
-            trunk={"hidden_size": HIDDEN},
+            backbone={"hidden_size": HIDDEN},
             share=coherency,
             split=coherency,
             max_words=3,
             length_penalty=0.2 * (seed % 2),
-            word_weight=2.0 * (seed // 2),
+            lexical_weight=2.0 * (seed // 2),
         )
         self.random = np.random.default_rng(seed)
 
@@ -60,8 +60,8 @@ class RandomEncoder(Encoder):
 
     def passage(self, text: str) -> PassageVectors:
         offsets = word_offsets(text)
-        reach = phrase_reach(text, offsets, self.config.max_words)
-        return PassageVectors(self.normal(len(offsets), HIDDEN), self.normal(len(offsets), 2), offsets, reach)
+        max_span = phrase_max_span(text, offsets, self.config.max_words)
+        return PassageVectors(self.normal(len(offsets), HIDDEN), self.normal(len(offsets), 2), offsets, max_span)
 
     def encode_questions(self, questions: Sequence[str]) -> QuestionVectors:
         count = len(questions)
@@ -146,7 +146,7 @@ def brute_scores_with_words(
     encoded: EncodedFile, config: ModelConfig, threshold: float | None, row: int, number: int
 ) -> dict[tuple[int, int], float]:
     scores = brute_scores(encoded, config, threshold, row, number)
-    weight = config.word_weight
+    weight = config.lexical_weight
     return {span: score - weight * phrase_cost(encoded, row, number, span) for span, score in scores.items()}
 
 
@@ -201,7 +201,7 @@ def test_collection_like_brute_force(
     for row, prediction in enumerate(predictions):
         found = {}
         for number in range(len(encoded.passages)):
-            cost = encoder.config.word_weight * passage_cost(encoded, row, number)
+            cost = encoder.config.lexical_weight * passage_cost(encoded, row, number)
             scores = brute_scores_with_words(encoded, encoder.config, threshold, row, number)
             found[number] = {span: score - cost for span, score in scores.items()}
         check(prediction, encoded, found)

@@ -14,8 +14,8 @@ from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder
 from densephrases.model.padding import TokenBatch
 from densephrases.model.tokenizer import Tokens
-from densephrases.quantize.codebooks import VectorCode
-from densephrases.quantize.learn import learn_code
+from densephrases.quantize.codebooks import ProductQuantizer
+from densephrases.quantize.learn import learn_product_quantizer
 from densephrases.text.documents import Document
 from tests.conftest import WORDS, small_tokenizer
 
@@ -30,7 +30,7 @@ class HashEncoder(Encoder):
 
     def __init__(self, **settings: Any) -> None:
         limits = {"passage_tokens": 40, "overlap": 8, "title_tokens": 3, "max_words": 4, "filter_threshold": 0.0}
-        config = ModelConfig(base="hash", trunk={"hidden_size": DIM}, **(limits | {"fingerprint": "abc"} | settings))
+        config = ModelConfig(base="hash", backbone={"hidden_size": DIM}, **(limits | {"fingerprint": "abc"} | settings))
         super().__init__(config, Tokens(small_tokenizer(), config))
         self.forwards = 0
 
@@ -50,16 +50,16 @@ class CodedEncoder(HashEncoder):
     """The same, with a code of its vectors."""
 
     @property
-    def code(self) -> VectorCode:
+    def code(self) -> ProductQuantizer:
         return code_for(self.config.vector_size)
 
 
 @cache
-def code_for(dim: int) -> VectorCode:
+def code_for(dim: int) -> ProductQuantizer:
     """Of vectors whose numbers are normal, with passages of seven."""
     random = np.random.default_rng(dim)
     questions, vectors = (random.normal(size=(700, dim)).astype(np.float32) for _ in range(2))
-    return learn_code(questions, vectors, np.full(100, 7), -(-dim // 6), samples=500)
+    return learn_product_quantizer(questions, vectors, np.full(100, 7), -(-dim // 6), samples=500)
 
 
 def passages_of(rows: int, size: int = 7) -> NDArray[np.int64]:

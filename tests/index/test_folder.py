@@ -111,9 +111,9 @@ def test_every_row_stands_where_its_token_does(made: list[Document], quantizer: 
             (vectors,) = encoder.encode_passages([Passage(text, document.title)])
             rows_N = np.arange(*segment.passage_rows[passage : passage + 2])
             offsets = {tuple(pair) for pair in vectors.offsets_T2.tolist()}
-            begins_N, lengths_N = segment.places(rows_N) - segment.passage_places[passage], segment.lengths(rows_N)
+            begins_N, lengths_N = segment.places(rows_N) - segment.passage_bytes[passage], segment.lengths(rows_N)
             assert offsets.issuperset(zip(begins_N.tolist(), (begins_N + lengths_N).tolist(), strict=True))
-            assert set(rows_N.tolist()).issuperset((rows_N + segment.reach(rows_N)).tolist())
+            assert set(rows_N.tolist()).issuperset((rows_N + segment.max_span(rows_N)).tolist())
             assert segment.passages_of_rows(rows_N).tolist() == [passage] * len(rows_N)
 
 
@@ -124,9 +124,9 @@ def test_reach_counts_kept_rows_only(encoder: HashEncoder) -> None:
     (vectors,) = encoder.encode_passages([Passage(segment.passage_text(0), LONG[0].title)])
     kept = vectors.kept(0.0)
     assert not kept.all()
-    expected = [int(kept[t + 1 : vectors.reach_T[t] + 1].sum()) for t in np.flatnonzero(kept)]
+    expected = [int(kept[t + 1 : vectors.max_span_T[t] + 1].sum()) for t in np.flatnonzero(kept)]
     rows_N = np.arange(len(expected))
-    assert segment.reach(rows_N).tolist() == expected
+    assert segment.max_span(rows_N).tolist() == expected
     assert segment.places(rows_N).tolist() == vectors.offsets_T2[kept, 0].tolist()
     assert (segment.places(rows_N) + segment.lengths(rows_N)).tolist() == vectors.offsets_T2[kept, 1].tolist()
 

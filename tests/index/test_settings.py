@@ -8,14 +8,14 @@ import pytest
 from densephrases.errors import ConfigError, ModelError, PhraseIndexError
 from densephrases.index.folder import IndexFolder
 from densephrases.index.settings import IndexSettings
-from densephrases.quantize.codebooks import CODE_FILE, VectorCode
+from densephrases.quantize.codebooks import CODEBOOKS_FILE, ProductQuantizer
 from densephrases.text.documents import Document
 from tests.index.made_up import DIM, CodedEncoder, HashEncoder, code_for
 
 DOCUMENTS = [Document("curie", "she was born in the city and then went to the tower .", "the city")]
 
 
-def other_code() -> VectorCode:
+def other_code() -> ProductQuantizer:
     code = code_for(DIM)
     return replace(code, mean_D=code.mean_D + 1)
 
@@ -48,7 +48,7 @@ def test_the_code_is_that_of_the_model_which_the_index_names(index: IndexFolder)
 
 
 def test_the_given_code_will_do_if_that_model_is_gone(index: IndexFolder, model: Path) -> None:
-    (model / CODE_FILE).unlink()
+    (model / CODEBOOKS_FILE).unlink()
     assert len(IndexFolder.open(index.folder, code_for(DIM)).segments[0].store) == index.rows
     alone = IndexFolder.open(index.folder)
     assert alone.documents == 1

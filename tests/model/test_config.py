@@ -9,11 +9,11 @@ import pytest
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.config import CONFIG_FILE, SCHEMA_VERSION, Kind, ModelConfig
 
-TRUNK = {"model_type": "bert", "hidden_size": 64}
+BACKBONE = {"model_type": "bert", "hidden_size": 64}
 
 
 def config(**settings: Any) -> ModelConfig:
-    return ModelConfig(base="tiny", trunk=TRUNK, **settings)
+    return ModelConfig(base="tiny", backbone=BACKBONE, **settings)
 
 
 def write(folder: Path, content: str | bytes) -> Path:
@@ -26,7 +26,7 @@ def write(folder: Path, content: str | bytes) -> Path:
     [
         ({"split": True}, "split=True needs share=True"),
         ({"split": True, "share": True, "dim": 16}, "split=True excludes dim=16"),
-        ({"question_trunk": "both"}, "question_trunk='both' is neither"),
+        ({"question_backbone": "both"}, "question_backbone='both' is neither"),
         ({"dim": 0}, "dim=0"),
         ({"dim": -3}, "dim=-3"),
         ({"passage_tokens": 146}, "passage_tokens=146 leaves no room beside overlap=128 and title_tokens=10"),
@@ -70,9 +70,9 @@ POSITIONS: list[tuple[dict[str, Any], int]] = [
 
 
 @pytest.mark.parametrize("kind", ["phrases", "reader"])
-@pytest.mark.parametrize(("trunk", "positions"), POSITIONS)
-def test_windows_may_not_exceed_the_trunks_positions(trunk: dict[str, Any], positions: int, kind: Kind) -> None:
-    settings: dict[str, Any] = {"base": "tiny", "trunk": trunk | {"hidden_size": 8}, "kind": kind, "overlap": 16}
+@pytest.mark.parametrize(("backbone", "positions"), POSITIONS)
+def test_windows_may_not_exceed_the_backbones_positions(backbone: dict[str, Any], positions: int, kind: Kind) -> None:
+    settings: dict[str, Any] = {"base": "tiny", "backbone": backbone | {"hidden_size": 8}, "kind": kind, "overlap": 16}
     longest = ModelConfig(passage_tokens=positions, **settings)
     assert longest.passage_tokens == longest.positions == positions
     message = f"passage_tokens={positions + 1} exceeds the {positions} positions of tiny"
@@ -80,16 +80,16 @@ def test_windows_may_not_exceed_the_trunks_positions(trunk: dict[str, Any], posi
         ModelConfig(passage_tokens=positions + 1, **settings)
 
 
-def test_questions_may_not_exceed_the_trunks_positions() -> None:
-    trunk = {"hidden_size": 8, "model_type": "bert", "max_position_embeddings": 40}
+def test_questions_may_not_exceed_the_backbones_positions() -> None:
+    backbone = {"hidden_size": 8, "model_type": "bert", "max_position_embeddings": 40}
     with pytest.raises(ConfigError, match="question_tokens=64 exceeds the 40 positions"):
-        ModelConfig(base="tiny", trunk=trunk, passage_tokens=40, overlap=4)
+        ModelConfig(base="tiny", backbone=backbone, passage_tokens=40, overlap=4)
 
 
 @pytest.mark.parametrize("unlimited", [{}, {"max_position_embeddings": None}])
-def test_a_trunk_without_position_embeddings_reads_any_length(unlimited: dict[str, Any]) -> None:
-    trunk = {"model_type": "relative", "hidden_size": 8} | unlimited
-    assert ModelConfig(base="tiny", trunk=trunk, passage_tokens=100_000).passage_tokens == 100_000
+def test_a_backbone_without_position_embeddings_reads_any_length(unlimited: dict[str, Any]) -> None:
+    backbone = {"model_type": "relative", "hidden_size": 8} | unlimited
+    assert ModelConfig(base="tiny", backbone=backbone, passage_tokens=100_000).passage_tokens == 100_000
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_trunk_without_position_embeddings_reads_any_length(unlimited: dict[st
     [
         {},
         {"share": True, "split": True, "max_words": 5},
-        {"dim": 16, "question_trunk": "shared", "filter_threshold": -1.5},
+        {"dim": 16, "question_backbone": "shared", "filter_threshold": -1.5},
         {"passage_tokens": 512, "overlap": 0, "title_tokens": 0, "question_tokens": 3},
     ],
 )
@@ -108,22 +108,22 @@ def test_saved_and_loaded(tmp_path: Path, settings: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "size", "one_trunk"),
+    ("settings", "size", "one_backbone"),
     [
         ({}, 64, False),
         ({"dim": 16}, 16, False),
-        ({"question_trunk": "shared"}, 64, True),
+        ({"question_backbone": "shared"}, 64, True),
         ({"share": True}, 64, True),
     ],
 )
-def test_derived_properties(settings: dict[str, Any], size: int, one_trunk: bool) -> None:
+def test_derived_properties(settings: dict[str, Any], size: int, one_backbone: bool) -> None:
     made = config(**settings)
-    assert (made.hidden, made.vector_size, made.one_question_trunk) == (64, size, one_trunk)
+    assert (made.hidden, made.vector_size, made.one_question_backbone) == (64, size, one_backbone)
 
 
 @pytest.mark.parametrize("hidden", [3, 32, 64, 768])
 def test_split_parts_lie_side_by_side(hidden: int) -> None:
-    parts = ModelConfig(base="tiny", trunk={"hidden_size": hidden}, share=True, split=True).split_parts
+    parts = ModelConfig(base="tiny", backbone={"hidden_size": hidden}, share=True, split=True).split_parts
     start, end, left, right = (list(range(hidden))[part] for part in parts)
     assert start + end + left + right == list(range(len(start) * 2 + len(left) * 2))
     assert len(start) == len(end)
@@ -133,12 +133,12 @@ def test_split_parts_lie_side_by_side(hidden: int) -> None:
 
 @pytest.mark.parametrize("name", ["hidden_size", "dim", "d_model"])
 def test_hidden_size_under_any_familys_name(name: str) -> None:
-    assert ModelConfig(base="tiny", trunk={name: 48}).hidden == 48
+    assert ModelConfig(base="tiny", backbone={name: 48}).hidden == 48
 
 
-def test_trunk_without_hidden_size() -> None:
+def test_backbone_without_hidden_size() -> None:
     with pytest.raises(ConfigError, match="no hidden size"):
-        _ = ModelConfig(base="tiny", trunk={}).hidden
+        _ = ModelConfig(base="tiny", backbone={}).hidden
 
 
 def test_with_threshold_changes_nothing_else() -> None:
@@ -155,7 +155,7 @@ def test_folder_without_config(tmp_path: Path) -> None:
         ModelConfig.load(tmp_path)
 
 
-GOOD: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "base": "tiny", "trunk": TRUNK}
+GOOD: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "base": "tiny", "backbone": BACKBONE}
 
 
 @pytest.mark.parametrize(
@@ -167,11 +167,11 @@ GOOD: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "base": "tiny", "trunk
         ("[]", "has no schema_version"),
         ("{}", "has no schema_version"),
         (json.dumps({"model_type": "bert"}), "has no schema_version"),
-        (json.dumps(GOOD | {"schema_version": 2}), "has schema version 2, this package reads 1"),
+        (json.dumps(GOOD | {"schema_version": 3}), "has schema version 3, this package reads 2"),
         (json.dumps(GOOD | {"schema_version": "1"}), "has schema version 1"),
         (json.dumps(GOOD | {"nprobe": 256, "colour": "red"}), r"unknown settings \['colour', 'nprobe'\]"),
-        (json.dumps({"schema_version": 1, "trunk": TRUNK}), r"lacks \['base'\]"),
-        (json.dumps({"schema_version": 1}), r"lacks \['base', 'trunk'\]"),
+        (json.dumps({"schema_version": 2, "backbone": BACKBONE}), r"lacks \['base'\]"),
+        (json.dumps({"schema_version": 2}), r"lacks \['base', 'backbone'\]"),
         (json.dumps(GOOD | {"max_words": 0}), "impossible setting: max_words=0"),
         (json.dumps(GOOD | {"passage_tokens": None}), "impossible setting: passage_tokens=None"),
         (json.dumps(GOOD | {"dim": "96"}), "impossible setting"),
@@ -192,8 +192,8 @@ def test_settings_left_out_have_their_defaults(tmp_path: Path) -> None:
 def test_weights_are_not_negative(penalty: float) -> None:
     with pytest.raises(ConfigError, match="length_penalty="):
         config(length_penalty=penalty)
-    with pytest.raises(ConfigError, match="word_weight="):
-        config(word_weight=penalty)
+    with pytest.raises(ConfigError, match="lexical_weight="):
+        config(lexical_weight=penalty)
 
 
 @pytest.mark.parametrize(

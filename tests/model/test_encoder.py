@@ -35,7 +35,7 @@ class FakeEncoder(Encoder):
 
     def __init__(self, tokens_per_batch: int = 8192, **settings: Any) -> None:
         limits = {"passage_tokens": 20, "overlap": 4, "title_tokens": 2} | settings
-        config = ModelConfig(base="fake", trunk={"hidden_size": 4}, **limits)
+        config = ModelConfig(base="fake", backbone={"hidden_size": 4}, **limits)
         super().__init__(config, Tokens(word_tokenizer(), config))
         self.tokens_per_batch = tokens_per_batch
         self.shapes: list[tuple[int, int]] = []
@@ -76,7 +76,7 @@ def check_passage(encoder: FakeEncoder, passage: Passage, vectors: PassageVector
     assert vectors.vectors_TD.tolist() == expected.tolist()
     assert vectors.filter_T2.tolist() == [[i, -i] for i in ids]
     assert vectors.offsets_T2.tolist() == tokenized.offsets.tolist()
-    assert vectors.reach_T.tolist() == tokenized.reach.tolist()
+    assert vectors.max_span_T.tolist() == tokenized.max_span.tolist()
 
 
 @given(PASSAGES, st.sampled_from([1, 40, 8192]))

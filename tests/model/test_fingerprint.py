@@ -1,4 +1,4 @@
-"""A fingerprint names the passage side: it changes with what makes passage vectors and with nothing else."""
+"""A fingerprint names the passage encoder: it changes with what makes passage vectors and with nothing else."""
 
 import json
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def change(*modules: nn.Module) -> None:
         (lambda model: change(model.projection), False),
         (lambda model: change(model.filter), False),
     ],
-    ids=["question trunks", "question heads", "passage", "projection", "filter"],
+    ids=["question backbones", "question heads", "passage", "projection", "filter"],
 )
 def test_only_the_passage_side_counts(tiny_base: Path, changed: Callable[[PhraseModel], None], same: bool) -> None:
     model = PhraseModel.from_base(tiny_base, dim=8)

@@ -25,7 +25,7 @@ from densephrases.model.tokenizer import (
     Tokens,
     Window,
     load_tokenizer,
-    phrase_reach,
+    phrase_max_span,
     spread_windows,
 )
 from densephrases.text.passages import Passage
@@ -71,7 +71,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 def tokens(kind: Callable[[], Tokenizer] = bert_like, **settings: Any) -> Tokens:
     small = {"passage_tokens": 24, "overlap": 6, "title_tokens": 4, "question_tokens": 12, "max_words": 3}
-    return Tokens(kind(), ModelConfig(base="tiny", trunk={"hidden_size": 8}, **(small | settings)))
+    return Tokens(kind(), ModelConfig(base="tiny", backbone={"hidden_size": 8}, **(small | settings)))
 
 
 def question(made: Tokens, text: str) -> Ids:
@@ -115,7 +115,7 @@ def test_each_window_keeps_the_limit_and_its_tokens(kind: Callable[[], Tokenizer
     made = tokens(kind)
     (passage,) = made.passages([Passage(text, title)])
     ids = made.tokenizer.encode(text, add_special_tokens=False).ids
-    assert len(passage.offsets) == len(passage.reach) == len(ids)
+    assert len(passage.offsets) == len(passage.max_span) == len(ids)
     for window in passage.windows:
         assert len(window.ids) == len(window.types) <= made.config.passage_tokens
         assert (
@@ -242,7 +242,7 @@ def test_offsets_are_ordered_and_begin_at_no_space(kind: Callable[[], Tokenizer]
 def test_no_phrase_has_more_words_than_allowed(kind: Callable[[], Tokenizer], text: str) -> None:
     made = tokens(kind, max_words=2)
     (passage,) = made.passages([Passage(text)])
-    for i, last in enumerate(passage.reach.tolist()):
+    for i, last in enumerate(passage.max_span.tolist()):
         assert i <= last < len(passage.offsets)
         assert len(text[passage.offsets[i, 0] : passage.offsets[last, 1]].split()) <= 2
 
@@ -252,7 +252,7 @@ def test_space_before_a_word_belongs_to_no_word_before_it() -> None:
     made = tokens(sentencepiece_like, max_words=2)
     (passage,) = made.passages([Passage("ab a b ab")])
     assert passage.offsets.tolist() == [[0, 2], [3, 4], [5, 6], [7, 9]]
-    assert passage.reach.tolist() == [1, 2, 3, 3]
+    assert passage.max_span.tolist() == [1, 2, 3, 3]
 
 
 @every_kind
@@ -260,7 +260,7 @@ def test_empty_passage_has_no_windows(kind: Callable[[], Tokenizer]) -> None:
     (passage,) = tokens(kind).passages([Passage("", "title")])
     assert passage.windows == ()
     assert passage.offsets.shape == (0, 2)
-    assert passage.reach.shape == (0,)
+    assert passage.max_span.shape == (0,)
 
 
 def test_no_passages() -> None:
@@ -271,13 +271,13 @@ def test_no_passages() -> None:
 def test_trailing_space_is_no_obstacle(kind: Callable[[], Tokenizer]) -> None:
     """Byte-level tokens for trailing spaces stand behind the last character once trimmed."""
     (passage,) = tokens(kind).passages([Passage(" ab  ")])
-    assert len(passage.reach) == len(passage.offsets) > 0
+    assert len(passage.max_span) == len(passage.offsets) > 0
 
 
 def test_text_without_spaces_is_bounded_by_tokens() -> None:
     made = tokens()
     (passage,) = made.passages([Passage("a" * 90)])
-    assert passage.reach.tolist() == [min(i + MAX_PHRASE_TOKENS - 1, 89) for i in range(90)]
+    assert passage.max_span.tolist() == [min(i + MAX_PHRASE_TOKENS - 1, 89) for i in range(90)]
 
 
 def brute_reach(text: str, offsets: list[tuple[int, int]], max_words: int) -> list[int]:
@@ -307,7 +307,7 @@ def texts_with_offsets(draw: st.DrawFn) -> tuple[str, list[tuple[int, int]]]:
 def test_phrase_reach_like_brute_force(case: tuple[str, list[tuple[int, int]]], max_words: int) -> None:
     text, offsets = case
     array = np.array(offsets, dtype=np.int64).reshape(-1, 2)
-    assert phrase_reach(text, array, max_words).tolist() == brute_reach(text, offsets, max_words)
+    assert phrase_max_span(text, array, max_words).tolist() == brute_reach(text, offsets, max_words)
 
 
 def mpnet_like() -> Tokenizer:

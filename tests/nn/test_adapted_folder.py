@@ -1,4 +1,4 @@
-"""Model folders with several question sides: one passage side, one default and any number of named ones."""
+"""Model folders with several query encoders: one passage encoder, one default and any number of named ones."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ from densephrases.model.tasks import task_names
 from densephrases.nn.adapted_folder import export_tasks, read_adaptable, refuse_unfit_target, save_adapted
 from densephrases.nn.onnx.export import export_model
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.nn.question_tower import AdaptedEncoder, QuestionSide, load_task
+from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower, load_task
 from densephrases.text.passages import Passage
 from densephrases.train.loop.loop import compile_layers
 from tests.index.made_up import code_for
@@ -26,16 +26,16 @@ QUESTIONS = ["who built the tower", "what is it"]
 
 @pytest.fixture
 def exported(tiny_base: Path, tmp_path: Path) -> Path:
-    """As the bundled model is: one trunk for all, int8 only."""
+    """As the bundled model is: one backbone for all, int8 only."""
     export_model(PhraseModel.from_base(tiny_base, share=True), tmp_path / "exported", ("int8",))
     return tmp_path / "exported"
 
 
-def changed_side(folder: Path, by: float) -> QuestionSide:
-    side = read_adaptable(folder).side
+def changed_side(folder: Path, by: float) -> QuestionTower:
+    tower = read_adaptable(folder).tower
     with torch.no_grad():
-        side.start_head.weight.mul_(1 + by)
-    return side
+        tower.start_head.weight.mul_(1 + by)
+    return tower
 
 
 def asked(encoder: Any) -> np.ndarray[Any, Any]:
@@ -48,25 +48,25 @@ def read(encoder: Any) -> np.ndarray[Any, Any]:
 
 @pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning")  # what torch.compile imports
 def test_a_side_whose_layers_were_compiled_for_training(exported: Path, tmp_path: Path) -> None:
-    side = changed_side(exported, 0.5)
-    compile_layers(side)
-    save_adapted(side, exported, tmp_path / "new")
+    tower = changed_side(exported, 0.5)
+    compile_layers(tower)
+    save_adapted(tower, exported, tmp_path / "new")
     save_adapted(changed_side(exported, 0.5), exported, tmp_path / "plain")
     np.testing.assert_array_equal(asked(load(tmp_path / "new")), asked(load(tmp_path / "plain")))
 
 
 def test_a_default_side_in_a_new_folder(exported: Path, tmp_path: Path) -> None:
-    base, side = load(exported), changed_side(exported, 0.5)
-    save_adapted(side, exported, tmp_path / "new", card="# adapted")
+    base, tower = load(exported), changed_side(exported, 0.5)
+    save_adapted(tower, exported, tmp_path / "new", card="# adapted")
     made = load(tmp_path / "new")
     assert made.fingerprint == base.fingerprint
     np.testing.assert_array_equal(read(made), read(base))
-    expected = asked(AdaptedEncoder(base, side))
+    expected = asked(AdaptedEncoder(base, tower))
     assert np.abs(asked(made) - expected).max() < 0.02 * np.abs(expected).max()
     assert np.abs(asked(made) - asked(base)).max() > 0.2 * np.abs(expected).max()
     assert not made.config.share
     assert (tmp_path / "new" / "README.md").read_text() == "# adapted"
-    again = read_adaptable(tmp_path / "new").side
+    again = read_adaptable(tmp_path / "new").tower
     assert np.abs(asked(AdaptedEncoder(base, again)) - expected).max() < 0.02 * np.abs(expected).max()
 
 
@@ -81,13 +81,13 @@ def test_what_is_known_of_vectors_is_taken_along(exported: Path, tmp_path: Path)
 
 def test_small_steps_are_not_rounded_away(exported: Path, tmp_path: Path) -> None:
     """Weights of an int8 model begin on the numbers of 8 bits; most that learning adds is less than half a step."""
-    side = read_adaptable(exported).side
-    before = side.start_head.weight.detach().clone()
+    tower = read_adaptable(exported).tower
+    before = tower.start_head.weight.detach().clone()
     step = before.abs().amax(dim=1) / 127  # of each column of the graph
     with torch.no_grad():
-        side.start_head.weight.add_(0.3 * step[:, None])
-    save_adapted(side, exported, tmp_path / "new")
-    after = read_adaptable(tmp_path / "new").side.start_head.weight
+        tower.start_head.weight.add_(0.3 * step[:, None])
+    save_adapted(tower, exported, tmp_path / "new")
+    after = read_adaptable(tmp_path / "new").tower.start_head.weight
     torch.testing.assert_close(after - before, 0.3 * step[:, None].expand_as(before), rtol=0.2, atol=5e-4)
 
 
@@ -127,7 +127,7 @@ def test_learning_may_begin_with_a_task(exported: Path) -> None:
     save_adapted(changed_side(exported, 0.5), exported, exported, "trex")
     adaptable = read_adaptable(exported, "trex")
     expected = asked(load(exported, task="trex"))
-    found = asked(AdaptedEncoder(adaptable.encoder, adaptable.side))
+    found = asked(AdaptedEncoder(adaptable.encoder, adaptable.tower))
     assert np.abs(found - expected).max() < 0.1 * np.abs(expected).max()
 
 
@@ -135,10 +135,10 @@ def test_learning_may_begin_with_a_task(exported: Path) -> None:
 def test_checkpoints_hold_sides_too(tiny_base: Path, tmp_path: Path, share: bool) -> None:
     model = PhraseModel.from_base(tiny_base, share=share, dim=8)
     model.save_pretrained(tmp_path / "model")
-    side = changed_side(tmp_path / "model", 0.5)
-    save_adapted(side, tmp_path / "model", tmp_path / "model", "trex")
-    save_adapted(side, tmp_path / "model", tmp_path / "new")
-    expected = asked(AdaptedEncoder(model.encoder(), side))
+    tower = changed_side(tmp_path / "model", 0.5)
+    save_adapted(tower, tmp_path / "model", tmp_path / "model", "trex")
+    save_adapted(tower, tmp_path / "model", tmp_path / "new")
+    expected = asked(AdaptedEncoder(model.encoder(), tower))
     for found in (
         load_task(tmp_path / "model", "trex"),
         PhraseModel.from_pretrained(tmp_path / "new"),

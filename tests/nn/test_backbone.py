@@ -1,4 +1,4 @@
-"""A trunk computes what the encoder in it does, for every family."""
+"""A backbone computes what the encoder in it does, for every family."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from transformers import (
 )
 
 from densephrases.errors import ModelError
-from densephrases.nn.backbone import Trunk, read_config
+from densephrases.nn.backbone import Backbone, read_config
 
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 50}
 FAMILIES: list[tuple[Any, Any, dict[str, Any]]] = [
@@ -40,7 +40,7 @@ def test_as_the_encoder_itself(config: Any, model: Any, sizes: dict[str, Any], a
     torch.manual_seed(0)
     encoder = model(config(**sizes))
     encoder.set_attn_implementation(attention)
-    trunk = Trunk(encoder).eval()
+    backbone = Backbone(encoder).eval()
     ids = torch.randint(3, 50, (3, 8))
     mask = torch.ones_like(ids)
     if padded:
@@ -48,7 +48,7 @@ def test_as_the_encoder_itself(config: Any, model: Any, sizes: dict[str, Any], a
         ids[1, 5:] = encoder.config.pad_token_id
     with torch.no_grad():
         expected = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
-        found = trunk(ids, torch.zeros_like(ids), mask)
+        found = backbone(ids, torch.zeros_like(ids), mask)
     torch.testing.assert_close(found[mask.bool()], expected[mask.bool()])
 
 

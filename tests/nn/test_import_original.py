@@ -125,7 +125,7 @@ def test_checkpoints_without_pooler_and_of_half_precision(tmp_path: Path, parts:
 def test_configuration_without_type_is_a_berts(tmp_path: Path, parts: Parts) -> None:
     values = {name: value for name, value in tiny_config().to_dict().items() if name != "model_type"}
     model, _ = imported(tmp_path, parts.state(), config=values)
-    assert model.config.trunk["model_type"] == "bert"
+    assert model.config.backbone["model_type"] == "bert"
     assert model.config.base == "original"
 
 

@@ -8,12 +8,12 @@ from torch import Tensor
 from transformers import MPNetConfig, MPNetModel
 from transformers.models.mpnet.modeling_mpnet import MPNetSelfAttention
 
-from densephrases.nn.backbone import Trunk
+from densephrases.nn.backbone import Backbone
 from densephrases.nn.mpnet_attention import fuse_attention
 
 
 @pytest.fixture
-def trunk() -> Trunk:
+def backbone() -> Backbone:
     torch.manual_seed(3)
     config = MPNetConfig(
         vocab_size=50,
@@ -26,12 +26,12 @@ def trunk() -> Trunk:
         attention_probs_dropout_prob=0.0,
         initializer_range=0.3,
     )
-    return Trunk(MPNetModel(config, add_pooling_layer=False)).eval()  # type: ignore[no-untyped-call]
+    return Backbone(MPNetModel(config, add_pooling_layer=False)).eval()  # type: ignore[no-untyped-call]
 
 
 @pytest.fixture
-def fused(trunk: Trunk) -> Trunk:
-    made = copy.deepcopy(trunk)
+def fused(backbone: Backbone) -> Backbone:
+    made = copy.deepcopy(backbone)
     fuse_attention(made)
     return made
 
@@ -43,15 +43,15 @@ def batch() -> tuple[Tensor, Tensor, Tensor]:
     return ids, torch.zeros_like(ids), mask
 
 
-def test_the_same_states(trunk: Trunk, fused: Trunk) -> None:
+def test_the_same_states(backbone: Backbone, fused: Backbone) -> None:
     ids, types, mask = batch()
     with torch.no_grad():
-        expected, found = trunk(ids, types, mask), fused(ids, types, mask)
+        expected, found = backbone(ids, types, mask), fused(ids, types, mask)
     assert expected[mask.bool()].std() > 0.5
     torch.testing.assert_close(found[mask.bool()], expected[mask.bool()], rtol=1e-4, atol=1e-4)
 
 
-def test_the_bias_counts(trunk: Trunk, fused: Trunk) -> None:
+def test_the_bias_counts(backbone: Backbone, fused: Backbone) -> None:
     ids, types, mask = batch()
     with torch.no_grad():
         before = fused(ids, types, mask)
@@ -59,12 +59,12 @@ def test_the_bias_counts(trunk: Trunk, fused: Trunk) -> None:
         assert (fused(ids, types, mask) - before)[0].abs().max() > 1e-2
 
 
-def test_the_same_gradients_but_of_the_bias(trunk: Trunk, fused: Trunk) -> None:
+def test_the_same_gradients_but_of_the_bias(backbone: Backbone, fused: Backbone) -> None:
     ids, types, mask = batch()
-    for some in (trunk, fused):
+    for some in (backbone, fused):
         (some(ids, types, mask) * mask[..., None]).square().sum().backward()
     found = dict(fused.named_parameters())
-    for name, parameter in trunk.named_parameters():
+    for name, parameter in backbone.named_parameters():
         if "relative_attention_bias" in name:
             assert not found[name].requires_grad
         elif parameter.grad is not None:
@@ -73,29 +73,29 @@ def test_the_same_gradients_but_of_the_bias(trunk: Trunk, fused: Trunk) -> None:
 
 # A CPU without instructions for bfloat16 computes products otherwise, as exactly, but not without saying so once.
 @pytest.mark.filterwarnings("ignore:mkldnn_matmul failed:UserWarning")
-def test_half_precision_is_close_and_finite(trunk: Trunk, fused: Trunk) -> None:
+def test_half_precision_is_close_and_finite(backbone: Backbone, fused: Backbone) -> None:
     ids, types, mask = batch()
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         found = fused(ids, types, mask)[mask.bool()]
     with torch.no_grad():
-        expected = trunk(ids, types, mask)[mask.bool()]
+        expected = backbone(ids, types, mask)[mask.bool()]
     assert found.isfinite().all()
     assert torch.nn.functional.cosine_similarity(found.float(), expected, dim=-1).min() > 0.98
 
 
-def test_weights_are_dropped_in_training_only(trunk: Trunk) -> None:
+def test_weights_are_dropped_in_training_only(backbone: Backbone) -> None:
     ids, types, mask = batch()
-    for module in trunk.modules():
+    for module in backbone.modules():
         if isinstance(module, MPNetSelfAttention):
             module.dropout.p = 0.5
-    fuse_attention(trunk)
+    fuse_attention(backbone)
     with torch.no_grad():
-        assert torch.equal(trunk(ids, types, mask), trunk(ids, types, mask))
-        trunk.train()
-        assert not torch.equal(trunk(ids, types, mask), trunk(ids, types, mask))
+        assert torch.equal(backbone(ids, types, mask), backbone(ids, types, mask))
+        backbone.train()
+        assert not torch.equal(backbone(ids, types, mask), backbone(ids, types, mask))
 
 
-def test_once_is_enough(trunk: Trunk, fused: Trunk) -> None:
+def test_once_is_enough(backbone: Backbone, fused: Backbone) -> None:
     ids, types, mask = batch()
     with torch.no_grad():
         before = fused(ids, types, mask)

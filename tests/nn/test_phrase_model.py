@@ -20,12 +20,12 @@ from densephrases.text.passages import Passage
 HIDDEN = 32
 SWITCHES: list[dict[str, Any]] = [
     {},
-    {"question_trunk": "shared"},
+    {"question_backbone": "shared"},
     {"share": True},
     {"share": True, "split": True},
     {"dim": 8},
     {"dim": 8, "share": True},
-    {"dim": 8, "question_trunk": "shared"},
+    {"dim": 8, "question_backbone": "shared"},
 ]
 every_switch = pytest.mark.parametrize("switches", SWITCHES, ids=str)
 
@@ -70,18 +70,18 @@ def test_groups_of_questions_stand_in_turn(tiny_base: Path, switches: dict[str, 
 
 @pytest.mark.parametrize(
     ("switches", "count"),
-    [({}, 3), ({"question_trunk": "shared"}, 2), ({"share": True}, 1), ({"share": True, "split": True}, 1)],
+    [({}, 3), ({"question_backbone": "shared"}, 2), ({"share": True}, 1), ({"share": True, "split": True}, 1)],
 )
-def test_number_of_trunks(tiny_base: Path, switches: dict[str, Any], count: int) -> None:
-    assert len(model_of(tiny_base, **switches).trunks) == count
+def test_number_of_backbones(tiny_base: Path, switches: dict[str, Any], count: int) -> None:
+    assert len(model_of(tiny_base, **switches).backbones) == count
 
 
-def test_all_trunks_start_from_the_base(tiny_base: Path) -> None:
+def test_all_backbones_start_from_the_base(tiny_base: Path) -> None:
     model = model_of(tiny_base)
-    first, *others = (trunk.state_dict() for trunk in model.trunks)
+    first, *others = (backbone.state_dict() for backbone in model.backbones)
     assert all(torch.equal(first[name], other[name]) for other in others for name in first)
     first["encoder.embeddings.word_embeddings.weight"].zero_()
-    assert all(other["encoder.embeddings.word_embeddings.weight"].any() for other in others), "trunks are apart"
+    assert all(other["encoder.embeddings.word_embeddings.weight"].any() for other in others), "backbones are apart"
 
 
 def test_question_vectors_are_those_of_the_first_token(tiny_base: Path) -> None:
@@ -94,7 +94,7 @@ def test_question_vectors_are_those_of_the_first_token(tiny_base: Path) -> None:
     assert not torch.allclose(states.start_BD, states.end_BD)
 
 
-@pytest.mark.parametrize("switches", [{"share": True}, {"question_trunk": "shared"}])
+@pytest.mark.parametrize("switches", [{"share": True}, {"question_backbone": "shared"}])
 def test_heads_start_as_identity(tiny_base: Path, switches: dict[str, Any]) -> None:
     model = model_of(tiny_base, **switches)
     assert torch.equal(model.start_head.weight, torch.eye(HIDDEN))
@@ -136,8 +136,8 @@ def test_freezing_word_embeddings(tiny_base: Path) -> None:
     model = model_of(tiny_base)
     model.freeze_word_embeddings()
     frozen = {name for name, parameter in model.named_parameters() if not parameter.requires_grad}
-    trunks = ("passage", "question_start", "question_end")
-    assert frozen == {f"{trunk}.encoder.embeddings.word_embeddings.weight" for trunk in trunks}
+    backbones = ("passage", "question_start", "question_end")
+    assert frozen == {f"{backbone}.encoder.embeddings.word_embeddings.weight" for backbone in backbones}
 
 
 @every_switch
@@ -145,7 +145,7 @@ def test_saved_and_loaded_it_computes_the_same(tiny_base: Path, tmp_path: Path, 
     model = model_of(tiny_base, max_words=7, **switches)
     model.save_pretrained(tmp_path / "model", card="# A card")
     loaded = PhraseModel.from_pretrained(tmp_path / "model").eval()
-    assert replace(loaded.config, trunk={}) == replace(model.config, trunk={})
+    assert replace(loaded.config, backbone={}) == replace(model.config, backbone={})
     assert (tmp_path / "model" / "README.md").read_text() == "# A card"
     expected, found = (m(token_rows(2, 6), [token_rows(2, 4, seed=1)]) for m in (model, loaded))
     for one, other in zip(expected[:2], found[:2], strict=True):

@@ -1,4 +1,4 @@
-"""A question side on its own: what it computes, what it leaves alone, and how it comes back from an export."""
+"""A query encoder on its own: what it computes, what it leaves alone, and how it comes back from an export."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,14 +15,14 @@ from densephrases.model.onnx import OnnxEncoder
 from densephrases.nn.onnx.export import export_model
 from densephrases.nn.onnx.restore import restore_questions
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.nn.question_tower import AdaptedEncoder, QuestionSide, with_questions
+from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower, with_questions
 from densephrases.text.passages import Passage
 
 QUESTIONS = ["who built the tower", "what is it", "where was the city on the river in the year 1750?"]
 ARCHITECTURES: dict[str, dict[str, Any]] = {
     "three encoders": {},
     "projected": {"dim": 8},
-    "one question trunk": {"question_trunk": "shared"},
+    "one question backbone": {"question_backbone": "shared"},
     "shared with passages": {"share": True},
     "shared and projected": {"share": True, "dim": 8},
 }
@@ -43,9 +43,9 @@ def model(request: pytest.FixtureRequest, tiny_base: Path) -> PhraseModel:
     return model_of(tiny_base, **request.param)
 
 
-def change(side: QuestionSide) -> None:
+def change(tower: QuestionTower) -> None:
     with torch.no_grad():
-        for parameter in side.parameters():
+        for parameter in tower.parameters():
             parameter.add_(0.1)
 
 
@@ -55,19 +55,19 @@ def vectors(encoder: Any) -> np.ndarray[Any, Any]:
 
 
 def test_a_copy_asks_alike_and_may_change(model: PhraseModel) -> None:
-    side, base = QuestionSide.of(model), model.encoder()
-    adapted = AdaptedEncoder(base, side)
+    tower, base = QuestionTower.of(model), model.encoder()
+    adapted = AdaptedEncoder(base, tower)
     np.testing.assert_allclose(vectors(adapted), vectors(base), atol=1e-6)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    change(side)
+    change(tower)
     assert np.abs(vectors(adapted) - vectors(base)).max() > 1e-3
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
 
 
 def test_passages_and_fingerprint_are_the_base_s(model: PhraseModel) -> None:
-    side, base = QuestionSide.of(model), model.encoder()
-    change(side)
-    adapted, whole = AdaptedEncoder(base, side), with_questions(model, side)
+    tower, base = QuestionTower.of(model), model.encoder()
+    change(tower)
+    adapted, whole = AdaptedEncoder(base, tower), with_questions(model, tower)
     assert adapted.fingerprint == base.fingerprint == whole.passage_fingerprint()
     (ours,), (theirs,) = (e.encode_passages([Passage("the tower was built in 1889")]) for e in (adapted, base))
     np.testing.assert_array_equal(ours.vectors_TD, theirs.vectors_TD)
@@ -80,20 +80,20 @@ def test_an_export_leads_back_to_the_network(
 ) -> None:
     export_model(model, tmp_path, (precision,))
     encoder = OnnxEncoder.load(tmp_path, threads=1)
-    side, original = restore_questions(encoder), QuestionSide.of(model)
-    restored, expected = side.state_dict(), original.state_dict()
+    tower, original = restore_questions(encoder), QuestionTower.of(model)
+    restored, expected = tower.state_dict(), original.state_dict()
     assert restored.keys() == expected.keys()
     for name, tensor in expected.items():
         assert (restored[name] - tensor).abs().max() <= max(difference * tensor.abs().max() / 10, 1e-6), name
-    found, wanted = vectors(AdaptedEncoder(encoder, side)), vectors(encoder)
+    found, wanted = vectors(AdaptedEncoder(encoder, tower)), vectors(encoder)
     assert np.linalg.norm(found - wanted) < difference * np.linalg.norm(wanted)
 
 
 def test_equal_encoders_stand_once_in_a_graph_and_come_back_twice(tiny_model: PhraseModel, tmp_path: Path) -> None:
     export_model(tiny_model, tmp_path, ("fp32",))
-    side = restore_questions(OnnxEncoder.load(tmp_path, threads=1))
-    for name, tensor in side.question_start.state_dict().items():
-        assert torch.equal(side.question_end.state_dict()[name], tensor)
+    tower = restore_questions(OnnxEncoder.load(tmp_path, threads=1))
+    for name, tensor in tower.question_start.state_dict().items():
+        assert torch.equal(tower.question_end.state_dict()[name], tensor)
 
 
 def damaged(change: Callable[[Any], None], folder: Path) -> None:
@@ -130,19 +130,19 @@ def test_a_graph_that_computes_otherwise_is_refused(tiny_base: Path, tmp_path: P
 
 def test_split_models_have_no_side_of_their_own(tiny_base: Path) -> None:
     with pytest.raises(ConfigError, match="split=True"):
-        QuestionSide.of(PhraseModel.from_base(tiny_base, share=True, split=True))
+        QuestionTower.of(PhraseModel.from_base(tiny_base, share=True, split=True))
 
 
 def test_word_embeddings_can_be_frozen(tiny_base: Path) -> None:
-    side = QuestionSide.of(model_of(tiny_base))
-    side.freeze_word_embeddings()
-    frozen = [name for name, parameter in side.named_parameters() if not parameter.requires_grad]
+    tower = QuestionTower.of(model_of(tiny_base))
+    tower.freeze_word_embeddings()
+    frozen = [name for name, parameter in tower.named_parameters() if not parameter.requires_grad]
     assert frozen == [f"question_{end}.encoder.embeddings.word_embeddings.weight" for end in ("start", "end")]
 
 
 def test_the_bundled_model_can_be_adapted() -> None:
     """Its weights have names, and what they compute is what its graph does; checked when they are restored."""
     encoder = load("small")
-    side = restore_questions(encoder)
-    assert not side.config.share
-    assert side.config.vector_size == encoder.config.vector_size
+    tower = restore_questions(encoder)
+    assert not tower.config.share
+    assert tower.config.vector_size == encoder.config.vector_size

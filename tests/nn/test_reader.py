@@ -38,7 +38,7 @@ def test_logits_come_from_the_owning_window(reader: Reader) -> None:
     (read,) = reader.read([(LONG, QUESTIONS)])
     ids = reader.tokens.tokenizer.encode(LONG, add_special_tokens=False).ids
     assert read.logits_Q2T.shape == (2, 2, len(ids))
-    assert len(read.offsets_T2) == len(read.reach_T) == len(ids)
+    assert len(read.offsets_T2) == len(read.max_span_T) == len(ids)
     reader.eval()
     for row, question in enumerate(reader.tokens.questions(QUESTIONS)):
         windows = reader.windows(question, ids)
@@ -63,7 +63,7 @@ def test_passages_in_order_empty_and_unasked_included(reader: Reader) -> None:
 def test_saved_and_loaded_it_reads_the_same(reader: Reader, tmp_path: Path) -> None:
     reader.save_pretrained(tmp_path)
     loaded = Reader.from_pretrained(tmp_path)
-    assert replace(loaded.config, trunk={}) == replace(reader.config, trunk={})
+    assert replace(loaded.config, backbone={}) == replace(reader.config, backbone={})
     (expected,), (found,) = (list(r.read([(LONG, QUESTIONS)])) for r in (reader, loaded))
     assert found.logits_Q2T.tolist() == expected.logits_Q2T.tolist()
 

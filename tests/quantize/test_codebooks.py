@@ -11,39 +11,39 @@ from densephrases.model.load import load
 from densephrases.model.onnx import OnnxEncoder
 from densephrases.nn.onnx.export import export_model
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.quantize.codebooks import CODE_FILE, VectorCode
+from densephrases.quantize.codebooks import CODEBOOKS_FILE, ProductQuantizer
 from tests.index.made_up import code_for
 
 
 def test_a_folder_gives_what_was_saved(tmp_path: Path) -> None:
-    assert VectorCode.read(tmp_path, 24) is None
+    assert ProductQuantizer.read(tmp_path, 24) is None
     code_for(24).save(tmp_path)
-    found = VectorCode.read(tmp_path, 24)
+    found = ProductQuantizer.read(tmp_path, 24)
     assert found is not None
     assert found.to_bytes() == code_for(24).to_bytes()
     assert found.digest == code_for(24).digest != code_for(25).digest
-    assert found.rows.groups[-1].stop == len(found.rows.numbers_K) == found.back_KD.shape[0]
-    np.testing.assert_allclose(found.passages.leaves_KV, code_for(24).passages.leaves_KV, atol=1e-3)
+    assert found.residual.groups[-1].stop == len(found.residual.components_K) == found.reconstruction_KD.shape[0]
+    np.testing.assert_allclose(found.centroid.centroids_KV, code_for(24).centroid.centroids_KV, atol=1e-3)
 
 
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     code_for(24).save(tmp_path)
     with pytest.raises(ModelError, match="it is for vectors of 24 numbers, expected 25"):
-        VectorCode.read(tmp_path, 25)
-    (tmp_path / CODE_FILE).write_bytes(b"PK no archive")
+        ProductQuantizer.read(tmp_path, 25)
+    (tmp_path / CODEBOOKS_FILE).write_bytes(b"PK no archive")
     with pytest.raises(ModelError, match="cannot be read"):
-        VectorCode.read(tmp_path, 24)
-    np.savez(tmp_path / CODE_FILE, mean_D=np.zeros(24))
+        ProductQuantizer.read(tmp_path, 24)
+    np.savez(tmp_path / CODEBOOKS_FILE, mean_D=np.zeros(24))
     with pytest.raises(ModelError, match="cannot be read"):
-        VectorCode.read(tmp_path, 24)
+        ProductQuantizer.read(tmp_path, 24)
 
 
-@pytest.mark.parametrize("part", ["sizes_F", "numbers_K", "leaves_KV", "stretch_K"])
+@pytest.mark.parametrize("part", ["sizes_F", "components_K", "centroids_KV", "scale_K"])
 def test_parts_that_do_not_belong_together_are_refused(part: str) -> None:
     code = code_for(24)
-    odd = replace(code, rows=replace(code.rows, **{part: getattr(code.rows, part)[:-1]}))
+    odd = replace(code, residual=replace(code.residual, **{part: getattr(code.residual, part)[:-1]}))
     with pytest.raises(ValueError, match="do not belong together"):
-        VectorCode.from_bytes(odd.to_bytes(), 24)
+        ProductQuantizer.from_bytes(odd.to_bytes(), 24)
 
 
 def test_export_and_checkpoints_keep_it(tiny_base: Path, tmp_path: Path) -> None:
@@ -65,4 +65,4 @@ def test_export_and_checkpoints_keep_it(tiny_base: Path, tmp_path: Path) -> None
 def test_the_bundled_model_has_one() -> None:
     encoder = load("small")
     assert encoder.code is not None
-    assert len(encoder.code.rows.sizes_F) == 48
+    assert len(encoder.code.residual.sizes_F) == 48

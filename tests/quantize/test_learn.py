@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from densephrases.arrays import Floats
 from densephrases.errors import ConfigError
 from densephrases.index.vectors.store import VectorStore
-from densephrases.quantize.codebooks import VectorCode
-from densephrases.quantize.learn import learn_code, nearest, shared_bytes, wanted_bits
+from densephrases.quantize.codebooks import ProductQuantizer
+from densephrases.quantize.learn import learn_product_quantizer, nearest, shared_bytes, wanted_bits
 
 
 def rows(count: int, dim: int, seed: int = 0) -> Floats:
@@ -19,11 +19,13 @@ def rows(count: int, dim: int, seed: int = 0) -> Floats:
     return np.asarray(np.random.default_rng(seed).normal(size=(count, dim)) * spread @ basis + 2, dtype=np.float32)
 
 
-def learned(questions: Floats, vectors: Floats) -> VectorCode:
-    return learn_code(questions, vectors, np.full(len(vectors) // 10, 10), -(-vectors.shape[1] // 6), samples=2000)
+def learned(questions: Floats, vectors: Floats) -> ProductQuantizer:
+    return learn_product_quantizer(
+        questions, vectors, np.full(len(vectors) // 10, 10), -(-vectors.shape[1] // 6), samples=2000
+    )
 
 
-def score_error(code: VectorCode, vectors: Floats, queries: Floats) -> float:
+def score_error(code: ProductQuantizer, vectors: Floats, queries: Floats) -> float:
     store = VectorStore.of(vectors, np.full(len(vectors) // 10, 10), "compact", code)
     exact = queries @ vectors.T
     error = store.batch_scores(np.arange(len(store)), queries) - exact
@@ -32,16 +34,19 @@ def score_error(code: VectorCode, vectors: Floats, queries: Floats) -> float:
 
 def test_scores_are_near_at_few_bytes() -> None:
     code = learned(rows(400, 96, seed=3), rows(3000, 96))
-    assert len(code.rows.sizes_F) == 16
+    assert len(code.residual.sizes_F) == 16
     assert score_error(code, rows(3000, 96, seed=4), rows(50, 96, seed=5)) < 0.01
 
 
 def test_bytes_of_a_row() -> None:
     some = rows(30, 24)
     for given_bytes, expected in ((None, 3), (1, 1), (16, 16)):
-        assert len(learn_code(some, some, np.full(3, 10), given_bytes, samples=300).rows.sizes_F) == expected
+        assert (
+            len(learn_product_quantizer(some, some, np.full(3, 10), given_bytes, samples=300).residual.sizes_F)
+            == expected
+        )
     with pytest.raises(ConfigError, match=r"24 numbers cannot have 17 bytes; expected 1 to 16"):
-        learn_code(some, some, np.full(3, 10), 17)
+        learn_product_quantizer(some, some, np.full(3, 10), 17)
 
 
 def test_bits_go_where_questions_look() -> None:

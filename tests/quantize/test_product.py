@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from densephrases.arrays import Floats
 from densephrases.errors import ConfigError
 from densephrases.quantize.base import passage_means
-from densephrases.quantize.product import CompactCoder
+from densephrases.quantize.product import ResidualPQCodec
 from tests.index.made_up import code_for
 
 
@@ -18,33 +18,33 @@ def vectors(count: int, dim: int, seed: int = 0) -> Floats:
 
 @given(st.integers(1, 30), st.integers(0, 12), st.integers(0, 4))
 def test_scores_are_products_with_what_is_decoded(dim: int, count: int, queries: int) -> None:
-    for coder in (CompactCoder(code_for(dim)), CompactCoder(code_for(dim)).means):
-        records, asked = coder.encode(vectors(count, dim)), vectors(queries, dim, seed=1)
-        expected = asked @ coder.decode(records).T
-        np.testing.assert_allclose(coder.scorer(asked)(records), expected, atol=1e-3)
-        own = [scorer(records) for scorer in coder.scorers(asked)]
+    for codec in (ResidualPQCodec(code_for(dim)), ResidualPQCodec(code_for(dim)).means):
+        records, asked = codec.encode(vectors(count, dim)), vectors(queries, dim, seed=1)
+        expected = asked @ codec.decode(records).T
+        np.testing.assert_allclose(codec.scorer(asked)(records), expected, atol=1e-3)
+        own = [scorer(records) for scorer in codec.scorers(asked)]
         np.testing.assert_allclose(np.reshape(own, expected.shape), expected, atol=1e-3)
 
 
 def test_a_vector_is_coded_by_the_nearest_leaves() -> None:
-    coder = CompactCoder(code_for(24))
-    numbers = vectors(50, 24) @ coder.code.forth_DK
-    codes = coder.encode(vectors(50, 24))["codes"]
-    for byte, group in enumerate(coder.books.groups):
-        leaves = coder.books.leaves_KV[group].T
-        wanted = numbers[:, coder.books.numbers_K[group]]
+    codec = ResidualPQCodec(code_for(24))
+    numbers = vectors(50, 24) @ codec.code.projection_DK
+    codes = codec.encode(vectors(50, 24))["codes"]
+    for byte, group in enumerate(codec.books.groups):
+        leaves = codec.books.centroids_KV[group].T
+        wanted = numbers[:, codec.books.components_K[group]]
         distances = np.linalg.norm(wanted[:, None] - leaves, axis=2)
         chosen = distances[np.arange(50), codes[:, byte]]
         np.testing.assert_allclose(chosen, distances.min(axis=1), rtol=1e-4)
 
 
 def test_upper_bits_say_roughly_what_all_bits_say() -> None:
-    coder = CompactCoder(code_for(48))
-    records = coder.encode(vectors(2000, 48))
-    numbers = coder.numbers(records)
+    codec = ResidualPQCodec(code_for(48))
+    records = codec.encode(vectors(2000, 48))
+    numbers = codec.numbers(records)
     rough = np.zeros_like(numbers)
-    for byte, group in enumerate(coder.books.groups):
-        rough[:, coder.books.numbers_K[group]] = coder.branches[group].T[records["codes"][:, byte] >> 4]
+    for byte, group in enumerate(codec.books.groups):
+        rough[:, codec.books.components_K[group]] = codec.branches[group].T[records["codes"][:, byte] >> 4]
     assert np.square(rough - numbers).sum() < 0.6 * np.square(numbers).sum()
 
 
@@ -56,12 +56,12 @@ def test_means_worked_by_hand() -> None:
 
 def test_a_model_without_a_code_cannot_have_compact_rows() -> None:
     with pytest.raises(ConfigError, match="eval code DATA"):
-        CompactCoder.fit(vectors(3, 5), None)
+        ResidualPQCodec.fit(vectors(3, 5), None)
 
 
 def test_an_index_keeps_nothing_of_a_code() -> None:
-    coder = CompactCoder(code_for(5))
-    assert coder.to_bytes() == b""
-    again = CompactCoder.from_bytes(np.zeros(0, dtype=np.uint8), 5, code_for(5))
-    records = coder.encode(vectors(9, 5))
-    assert again.decode(records).tolist() == coder.decode(records).tolist()
+    codec = ResidualPQCodec(code_for(5))
+    assert codec.to_bytes() == b""
+    again = ResidualPQCodec.from_bytes(np.zeros(0, dtype=np.uint8), 5, code_for(5))
+    records = codec.encode(vectors(9, 5))
+    assert again.decode(records).tolist() == codec.decode(records).tolist()

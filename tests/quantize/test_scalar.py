@@ -8,46 +8,46 @@ from hypothesis.extra import numpy as npst
 
 from densephrases.arrays import Floats
 from densephrases.quantize.base import Records
-from densephrases.quantize.scalar import Calibration, HalfCoder, Int4Coder, Int8Coder, ScaledCoder
+from densephrases.quantize.scalar import Calibration, HalfCodec, Int4Quantizer, Int8Quantizer, ScalarQuantizer
 
 VALUES = st.floats(-100, 100, width=32)
 VECTORS = npst.arrays(np.float32, st.tuples(st.integers(0, 12), st.integers(1, 9)), elements=VALUES)
 
 
-def steps(coder: ScaledCoder, records: Records) -> Floats:
+def steps(codec: ScalarQuantizer, records: Records) -> Floats:
     """The distance of neighbouring levels in each place."""
-    return np.asarray(records["scale"][:, None] * coder.calibration.spread_D)
+    return np.asarray(records["scale"][:, None] * codec.calibration.spread_D)
 
 
 @given(VECTORS)
 def test_half_precision_loses_three_digits(vectors: Floats) -> None:
-    coder = HalfCoder.fit(vectors)
-    np.testing.assert_allclose(coder.decode(coder.encode(vectors)), vectors, rtol=1e-3, atol=1e-6)
+    codec = HalfCodec.fit(vectors)
+    np.testing.assert_allclose(codec.decode(codec.encode(vectors)), vectors, rtol=1e-3, atol=1e-6)
 
 
 @given(VECTORS)
 def test_eight_bits_are_half_a_step_off_at_most(vectors: Floats) -> None:
-    coder = Int8Coder.fit(vectors)
-    records = coder.encode(vectors)
-    error = np.abs(coder.decode(records) - vectors)
-    assert (error <= 0.5 * steps(coder, records) * 1.001 + 1e-4).all()
+    codec = Int8Quantizer.fit(vectors)
+    records = codec.encode(vectors)
+    error = np.abs(codec.decode(records) - vectors)
+    assert (error <= 0.5 * steps(codec, records) * 1.001 + 1e-4).all()
 
 
 @given(VECTORS)
 def test_four_bits_are_half_a_step_off_unless_clipped(vectors: Floats) -> None:
-    coder = Int4Coder.fit(vectors)
-    records = coder.encode(vectors)
-    error = np.abs(coder.decode(records) - vectors)
-    values = np.abs(vectors - coder.calibration.mean_D) / coder.calibration.spread_D
+    codec = Int4Quantizer.fit(vectors)
+    records = codec.encode(vectors)
+    error = np.abs(codec.decode(records) - vectors)
+    values = np.abs(vectors - codec.calibration.mean_D) / codec.calibration.spread_D
     inside = values <= 7.9 * records["scale"][:, None]
-    assert (error <= 0.5 * steps(coder, records) * 1.01 + 1e-4)[inside].all()
+    assert (error <= 0.5 * steps(codec, records) * 1.01 + 1e-4)[inside].all()
 
 
 def test_calibration_makes_four_bits_better_where_dimensions_differ() -> None:
     random = np.random.default_rng(1)
     vectors = (random.normal(size=(500, 16)) * np.linspace(0.2, 2, 16) + 5 * random.normal(size=16)).astype(np.float32)
-    coders = [Int4Coder(calibration) for calibration in (Calibration.of(vectors), Calibration.neutral(16))]
-    errors = [np.linalg.norm(coder.decode(coder.encode(vectors)) - vectors) for coder in coders]
+    coders = [Int4Quantizer(calibration) for calibration in (Calibration.of(vectors), Calibration.neutral(16))]
+    errors = [np.linalg.norm(codec.decode(codec.encode(vectors)) - vectors) for codec in coders]
     assert errors[0] < 0.5 * errors[1]
 
 

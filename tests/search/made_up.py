@@ -43,12 +43,12 @@ class MemoryCandidates:
         return self.hidden_R is None
 
     def search(
-        self, queries_BD: Floats, k: int, allowed: Mask | None, effort: float, spare: int
+        self, queries_BD: Floats, k: int, allowed: Mask | None, effort: float, oversample: int
     ) -> tuple[Floats, Rows]:
         scores_BR = queries_BD @ self.vectors_RD.T
         for mask in (allowed, None if self.hidden_R is None or effort == 1 else ~self.hidden_R):
             scores_BR = scores_BR if mask is None else np.where(mask, scores_BR, -np.inf)
-        rows_BK = np.argsort(-scores_BR, axis=1, kind="stable")[:, : spare * k]
+        rows_BK = np.argsort(-scores_BR, axis=1, kind="stable")[:, : oversample * k]
         scores_BK = np.take_along_axis(scores_BR, rows_BK, axis=1)
         return scores_BK, np.where(scores_BK == -np.inf, -1, rows_BK)
 
@@ -78,7 +78,7 @@ class MemorySegment:
     passages: Sequence[str]
     begins_R: Integers
     lengths_R: Integers
-    reach_R: Integers
+    max_span_R: Integers
     passage_rows: Integers
     passage_documents: Integers
     passage_offsets: Integers
@@ -94,7 +94,7 @@ class MemorySegment:
         return len(self.texts)
 
     @property
-    def passage_places(self) -> Rows:
+    def passage_bytes(self) -> Rows:
         return 1000 * np.arange(len(self.passages))
 
     @cached_property
@@ -104,17 +104,17 @@ class MemorySegment:
 
     def places(self, rows_N: Rows) -> Rows:
         passages_N = np.searchsorted(self.passage_rows, rows_N, side="right") - 1
-        return self.passage_places[passages_N] + self.begins_R[rows_N]
+        return self.passage_bytes[passages_N] + self.begins_R[rows_N]
 
     def lengths(self, rows_N: Rows) -> Rows:
         return self.lengths_R[rows_N].astype(np.int64)
 
-    def reach(self, rows_N: Rows) -> Rows:
-        return self.reach_R[rows_N].astype(np.int64)
+    def max_span(self, rows_N: Rows) -> Rows:
+        return self.max_span_R[rows_N].astype(np.int64)
 
     @property
-    def longest_reach(self) -> int:
-        return int(self.reach_R.max(initial=0))
+    def longest_span(self) -> int:
+        return int(self.max_span_R.max(initial=0))
 
     def passage_text(self, passage: int) -> str:
         return self.passages[passage]
@@ -160,12 +160,12 @@ class SegmentMaker:
         begins = np.cumsum([0, *(len(word) + 1 for word in words)]).tolist()
         kept = [i for i in range(len(words)) if self.random.random() < 0.8]
         for place, word in enumerate(kept):
-            reach = int(self.random.integers(0, min(len(kept) - place, 6)))
-            self.tokens.append((begins[word], len(words[word]), reach))
+            max_span = int(self.random.integers(0, min(len(kept) - place, 6)))
+            self.tokens.append((begins[word], len(words[word]), max_span))
         self.passage_rows.append(len(self.tokens))
 
     def made(self) -> MemorySegment:
-        begins, lengths, reach = np.array(self.tokens, dtype=np.int64).reshape(-1, 3).T
+        begins, lengths, max_span = np.array(self.tokens, dtype=np.int64).reshape(-1, 3).T
         vectors_RD = self.random.integers(-3, 4, size=(len(self.tokens), SIZE)).astype(np.float32)
         hidden = self.random.random(len(self.tokens)) < 0.7 if self.hide else None
         return MemorySegment(
@@ -173,7 +173,7 @@ class SegmentMaker:
             self.passages,
             begins.astype(np.uint16),
             lengths.astype(np.uint16),
-            reach.astype(np.uint8),
+            max_span.astype(np.uint8),
             np.array(self.passage_rows),
             np.array(self.passage_document, dtype=np.uint32),
             np.array(self.passage_begin, dtype=np.uint32),
@@ -232,7 +232,7 @@ class BruteForce:
     def _spans(self, number: int) -> Iterator[BruteSpan]:
         segment: Any = self.parts[number].segment
         for start in self.parts[number].listed_rows().tolist():
-            for end in range(start, start + int(segment.reach_R[start]) + 1):
+            for end in range(start, start + int(segment.max_span_R[start]) + 1):
                 score = float(
                     segment.store.vectors_RD[start] @ self.start_D + segment.store.vectors_RD[end] @ self.end_D
                 )

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from densephrases.errors import ConfigError
-from densephrases.index.segment.token_offsets import PLACE_ARRAYS
+from densephrases.index.segment.token_offsets import TOKEN_OFFSET_ARRAYS
 from densephrases.model.load import load
 from densephrases.nn.gpu.encoder import DeviceEncoder, read_indexable
 from densephrases.nn.onnx.export import export_model
@@ -48,7 +48,7 @@ def test_row_for_row_as_encoded_by_onnx(folders: tuple[Path, Path], made_by: int
     asked = PhraseIndex.open(tmp_path / "torch", folders[1])  # the int8 export, on a CPU
     ours, theirs = asked.folder.segments[0], index.folder.segments[0]
     assert ours.rows == theirs.rows > 500
-    for name in ("passage_rows", *PLACE_ARRAYS):
+    for name in ("passage_rows", *TOKEN_OFFSET_ARRAYS):
         np.testing.assert_array_equal(ours.array(name), theirs.array(name))
     rows = np.arange(ours.rows)
     np.testing.assert_allclose(ours.store.decode(rows), theirs.store.decode(rows), atol=5e-3)

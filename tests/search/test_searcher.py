@@ -39,7 +39,7 @@ class QuestionEncoder(Encoder):
     """A question's vectors are small whole numbers that depend on its words."""
 
     def __init__(self, cased: bool = False, **settings: Any) -> None:
-        config = ModelConfig(base="fake", trunk={"hidden_size": SIZE}, **settings)
+        config = ModelConfig(base="fake", backbone={"hidden_size": SIZE}, **settings)
         tokenizer = Tokenizer(WordLevel(VOCABULARY, unk_token="[UNK]"))  # noqa: S106
         if not cased:
             tokenizer.normalizer = Lowercase()
@@ -137,7 +137,7 @@ def test_batch_like_one_by_one(index: MemoryIndex, questions: list[str], unit: U
 def test_words_count_as_the_model_says_or_the_request(
     index: MemoryIndex, questions: list[str], unit: Unit, exact: bool
 ) -> None:
-    plain, worded = (Searcher(index, QuestionEncoder(word_weight=weight)) for weight in (0.0, 2.0))
+    plain, worded = (Searcher(index, QuestionEncoder(lexical_weight=weight)) for weight in (0.0, 2.0))
     questions = [f"{question} ada title 1843" for question in questions]
     assert ask(worded, questions, unit=unit, exact=exact) == ask(plain, questions, unit=unit, exact=exact, words=2)
     assert ask(plain, questions, unit=unit) == ask(worded, questions, unit=unit, words=0)
@@ -289,7 +289,7 @@ def test_refused_questions(questions: Any, names: str) -> None:
 
 def test_split_models_are_refused() -> None:
     encoder = QuestionEncoder()
-    encoder.config = ModelConfig(base="fake", trunk={"hidden_size": 64}, share=True, split=True)
+    encoder.config = ModelConfig(base="fake", backbone={"hidden_size": 64}, share=True, split=True)
     with pytest.raises(ConfigError, match="split=True"):
         Searcher(small_index(), encoder)
 

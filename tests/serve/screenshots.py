@@ -54,7 +54,7 @@ class Camera:
 
 
 def two_sided(index: PhraseIndex, folder: Path) -> PhraseIndex:
-    """The index with a model that has a second question side, for key words."""
+    """The index with a model that has a second query encoder, for key words."""
     key_words = runpy.run_path(str(EXAMPLE))["key_words"]
     learned = [q for q in SAMPLE_QUESTIONS if q.title not in HELD_OUT]
     words, answers = [key_words(q.question) for q in learned], [q.answers for q in learned]

@@ -27,7 +27,7 @@ QUICK = {"epochs": 12, "learning_rate": 3e-3, "batch_size": 4, "top_k": 30, "cpu
 
 @pytest.fixture(scope="module")
 def model(tiny_base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As the bundled model is: exported in int8, with one trunk for all."""
+    """As the bundled model is: exported in int8, with one backbone for all."""
     folder = tmp_path_factory.mktemp("model") / "small"
     export_model(PhraseModel.from_base(tiny_base, share=True, max_words=6), folder, ("int8",))
     return folder

@@ -116,8 +116,8 @@ def test_the_loss_is_that_of_the_gold_columns(
     expected = 0.0
     for row, example in enumerate(task.examples):
         inside = batch.content_QT[row].numpy()
-        for side, columns in enumerate((example.starts, example.ends)):
-            scores = np.exp(logits[row, side])
+        for tower, columns in enumerate((example.starts, example.ends)):
+            scores = np.exp(logits[row, tower])
             expected -= float(np.log(scores[list(columns)].sum() / scores[inside].sum())) / 2
     assert float(found) == pytest.approx(expected, rel=1e-4)
 

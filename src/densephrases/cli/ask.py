@@ -123,10 +123,10 @@ def _show(terms: Terms, as_json: bool, *, single: bool, batch: bool) -> tuple["S
 
 
 def in_terminal(terms: Terms, *, repeat_question: bool = False) -> tuple["Show", Terms]:
-    from densephrases.cli.show.answers import SPARE, ShowInTerminal
+    from densephrases.cli.show.answers import OVERSAMPLE, ShowInTerminal
 
     show = ShowInTerminal(terms.no_answer, terms.k, repeat_question=repeat_question)
-    return show, replace(terms, k=SPARE * terms.k) if terms.unit == "phrase" and terms.k > 0 else terms
+    return show, replace(terms, k=OVERSAMPLE * terms.k) if terms.unit == "phrase" and terms.k > 0 else terms
 
 
 def answer(index: "PhraseIndex", questions: list[str], terms: Terms, show: "Show") -> None:

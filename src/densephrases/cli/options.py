@@ -20,7 +20,7 @@ IndexArgument = Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of 
 IndexModel = Annotated[
     str | None, typer.Option("--model", help="Where the index's model is found now [default: where it was].")
 ]
-Task = Annotated[str | None, typer.Option(help="Ask with the question side the model has for this task.")]
+Task = Annotated[str | None, typer.Option(help="Ask with the query encoder the model has for this task.")]
 Effort = Annotated[float, typer.Option(help="From 0, fast, to 1, thorough.")]
 Words = Annotated[
     float | None,

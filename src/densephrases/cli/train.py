@@ -100,7 +100,7 @@ def queries(
     out: Annotated[Path, typer.Option(help="Model folder: a new one, or with --task also MODEL itself.")],
     dev: Annotated[Path | None, typer.Option(help="Questions to choose the best epoch by [default: the last].")] = None,
     model: Annotated[str | None, typer.Option(help="Model to begin with [default: the index's].")] = None,
-    task: Annotated[str | None, typer.Option(help="Name of this question side, beside the default one.")] = None,
+    task: Annotated[str | None, typer.Option(help="Name of this query encoder, beside the default one.")] = None,
     target: Annotated[Target, typer.Option(help="What must be found for a question.")] = Target.phrase,
     top_k: Annotated[int, typer.Option(help="Results that compete for each question.")] = 100,
     epochs: Annotated[int, typer.Option(help="Passes over the questions.")] = 10,

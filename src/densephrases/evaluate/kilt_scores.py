@@ -7,7 +7,7 @@ prediction is one answer and documents in the order of how well they seem to pro
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from densephrases.data.matching.em_f1 import best_over_golds, exact_match, f1
+from densephrases.data.matching.em_f1 import best_over_answers, exact_match, f1
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ def scores(answer: str, ranked: Sequence[str], answers: Sequence[str], evidence:
     """Of an answer and the ids of its documents, best first, none twice, against a record's answers and evidence."""
     given = answer.strip()
     right = float(given in answers)
-    normal = best_over_golds(exact_match, given, answers) if given and answers else 0.0
-    overlap = best_over_golds(f1, given, answers) if given and answers else 0.0
+    normal = best_over_answers(exact_match, given, answers) if given and answers else 0.0
+    overlap = best_over_answers(f1, given, answers) if given and answers else 0.0
     sets = [frozenset(each) for each in evidence]
     precision = r_precision(ranked, sets)
     proven = float(precision == 1)

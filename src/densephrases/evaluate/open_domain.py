@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from densephrases.data.matching.gold_answers import golds_of, squeeze
+from densephrases.data.matching.gold_answers import gold_answers_of, squeeze
 from densephrases.data.questions import OpenQuestion
 from densephrases.evaluate.answerable import answerable
 from densephrases.evaluate.retrieval import Ranking, RetrievalScores, require_measures, retrieval_scores
@@ -167,7 +167,7 @@ def _is_allowed(answer: Answer, options: OpenOptions) -> bool:
 def _judge(
     question: OpenQuestion, answers: Sequence[Answer], possible: bool, max_words: int, squeezed: dict[str, str]
 ) -> OpenJudgement:
-    golds = golds_of(question, max_words)
+    golds = gold_answers_of(question, max_words)
     rank = next((rank for rank, answer in enumerate(answers, start=1) if golds.right(answer.phrase.text)), None)
     passages: dict[tuple[str, int], bool] = {}
     documents: dict[str, bool] = {}

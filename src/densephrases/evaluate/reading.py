@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
-from densephrases.data.matching.em_f1 import best_over_golds, exact_match, f1
+from densephrases.data.matching.em_f1 import best_over_answers, exact_match, f1
 from densephrases.data.squad import Question, QuestionedPassage, questions_of
 from densephrases.errors import DataError
 from densephrases.index.kinds import Quantizer
@@ -22,7 +22,7 @@ from densephrases.index.segment.passage_terms import SegmentTerms
 from densephrases.index.vectors.store import VectorStore
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
-from densephrases.quantize.codebooks import VectorCode
+from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.search.scoring.in_passage import Span, SpanCosts, best_span
 from densephrases.search.scoring.lexical import QuestionWords, WordValues
 from densephrases.text.words import whole_words
@@ -65,7 +65,7 @@ class EncodedFile:
     question_vectors: QuestionVectors
     unanswerable: int
 
-    def kept_as(self, quantizer: Quantizer, code: VectorCode | None, threshold: float | None) -> Self:
+    def kept_as(self, quantizer: Quantizer, code: ProductQuantizer | None, threshold: float | None) -> Self:
         """With the vectors of kept tokens as an index keeps them."""
         kept = [passage.kept(threshold) for passage in self.passage_vectors]
         vectors = [passage.vectors_TD[mask] for passage, mask in zip(self.passage_vectors, kept, strict=True)]
@@ -180,7 +180,7 @@ class SpanScorer:
 
     @cached_property
     def words(self) -> WordCosts | None:
-        return WordCosts.of(self.encoded, self.config.word_weight) if self.config.word_weight else None
+        return WordCosts.of(self.encoded, self.config.lexical_weight) if self.config.lexical_weight else None
 
     def span(self, row: int, number: int) -> Span | None:
         passage, questions = self.encoded.passage_vectors[number], self.encoded.question_vectors
@@ -191,7 +191,7 @@ class SpanScorer:
         begins_T, stops_T = passage.offsets_T2.T * self.config.length_penalty
         start_T, end_T = ((start_T + begins_T).astype(np.float32), (end_T - stops_T).astype(np.float32))
         costs = None if self.words is None else self.words.of_spans(row, number, passage.offsets_T2)
-        return best_span(start_T, end_T, passage.reach_T, self._coherency(row, passage), costs)
+        return best_span(start_T, end_T, passage.max_span_T, self._coherency(row, passage), costs)
 
     def _coherency(self, row: int, passage: PassageVectors) -> Floats | None:
         if self.encoded.question_vectors.coherency_B is None:
@@ -242,7 +242,7 @@ class ReadingScores:
     @classmethod
     def of(cls, predictions: Sequence[Prediction]) -> "ReadingScores":
         def percent(metric: Callable[[str, str], float]) -> float:
-            return 100 * float(np.mean([best_over_golds(metric, p.answer, p.question.golds) for p in predictions]))
+            return 100 * float(np.mean([best_over_answers(metric, p.answer, p.question.golds) for p in predictions]))
 
         return cls(len(predictions), percent(exact_match), percent(f1))
 
@@ -257,6 +257,6 @@ def write_predictions(predictions: Sequence[Prediction], path: Path) -> None:
                 "answer": p.answer,
                 "passage": p.passage,
                 "score": p.score,
-                "exact_match": best_over_golds(exact_match, p.answer, p.question.golds),
+                "exact_match": best_over_answers(exact_match, p.answer, p.question.golds),
             }
             file.write(json.dumps(row, ensure_ascii=False) + "\n")

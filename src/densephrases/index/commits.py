@@ -12,13 +12,13 @@ from densephrases.index.durable_files import HashedFile
 from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifest, SegmentEntry
 from densephrases.index.own_files import remove_unnamed
 from densephrases.index.snapshot import Place, Snapshot, marks_of
-from densephrases.quantize.codebooks import VectorCode
+from densephrases.quantize.codebooks import ProductQuantizer
 
 
-class Ledger:
+class Commits:
     """The last manifest that was seen or written, opened."""
 
-    def __init__(self, folder: Path, code: VectorCode | None = None, before: Snapshot | None = None) -> None:
+    def __init__(self, folder: Path, code: ProductQuantizer | None = None, before: Snapshot | None = None) -> None:
         self.folder = folder
         self.code = code
         self.snapshot = Snapshot(folder, Manifest.load(folder), code, before)

@@ -16,12 +16,12 @@ from densephrases.index.segment.reader import (
     Segment,
     array_file,
 )
-from densephrases.index.segment.token_offsets import PLACE_ARRAYS
+from densephrases.index.segment.token_offsets import TOKEN_OFFSET_ARRAYS
 
 _PURPOSES = {
     "vectors": (VECTORS_FILE, MEANS_FILE, CALIBRATION_FILE),
     "candidates": INVERTED_FILES,
-    "tokens": tuple(map(array_file, PLACE_ARRAYS)),
+    "tokens": tuple(map(array_file, TOKEN_OFFSET_ARRAYS)),
     "words": (*map(array_file, TERM_ARRAYS), COUNTS_FILE),
     "text": (TEXT_FILE, array_file("text_blocks")),
 }

@@ -10,7 +10,7 @@ from densephrases.arrays import Mask
 from densephrases.errors import DataError, PhraseIndexError
 from densephrases.index.build.builder import PartBuilder
 from densephrases.index.build.merge import Run, add_candidates, copy_runs, is_whole, largest_segment, plan_merge
-from densephrases.index.commits import Ledger
+from densephrases.index.commits import Commits
 from densephrases.index.disk_usage import Storage
 from densephrases.index.durable_files import full_disk_explained
 from densephrases.index.lock import only_writer
@@ -21,7 +21,7 @@ from densephrases.index.segment.reader import Segment
 from densephrases.index.settings import IndexSettings
 from densephrases.index.snapshot import Snapshot
 from densephrases.model.encoder import Encoder
-from densephrases.quantize.codebooks import VectorCode
+from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.text.documents import Document
 from densephrases.version import __version__
 
@@ -48,13 +48,13 @@ class IndexFolder:
     that the index names, if vectors are asked for at all.
     """
 
-    def __init__(self, folder: Path, code: VectorCode | None = None, before: Snapshot | None = None) -> None:
+    def __init__(self, folder: Path, code: ProductQuantizer | None = None, before: Snapshot | None = None) -> None:
         self.folder = folder
         self.code = code
-        self._ledger = Ledger(folder, code, before)
+        self._commits = Commits(folder, code, before)
 
     @classmethod
-    def create(cls, folder: Path, settings: IndexSettings, code: VectorCode | None = None) -> Self:
+    def create(cls, folder: Path, settings: IndexSettings, code: ProductQuantizer | None = None) -> Self:
         """A new index, or an unfinished one of the same settings to be resumed."""
         if (folder / MANIFEST_FILE).is_file():
             return cls._resume(folder, settings, code)
@@ -68,7 +68,7 @@ class IndexFolder:
         return cls.open(folder, code)
 
     @classmethod
-    def _resume(cls, folder: Path, settings: IndexSettings, code: VectorCode | None) -> Self:
+    def _resume(cls, folder: Path, settings: IndexSettings, code: ProductQuantizer | None) -> Self:
         index = cls.open(folder, code)
         if not index.manifest.building:
             raise PhraseIndexError(
@@ -83,14 +83,14 @@ class IndexFolder:
         return index
 
     @classmethod
-    def open(cls, folder: Path, code: VectorCode | None = None) -> Self:
+    def open(cls, folder: Path, code: ProductQuantizer | None = None) -> Self:
         index = cls(folder, code)
         index._refuse_damage()
         return index
 
     def refresh(self) -> None:
         """See what others have written since."""
-        self._ledger.refresh()
+        self._commits.refresh()
 
     def reopened(self) -> Self:
         """The folder as it is now, beside this one, which stays as it is; segments that are still there are shared."""
@@ -105,7 +105,7 @@ class IndexFolder:
     @property
     def snapshot(self) -> Snapshot:
         """What is seen now; it stays the same when the index changes."""
-        return self._ledger.snapshot
+        return self._commits.snapshot
 
     @property
     def manifest(self) -> Manifest:
@@ -189,7 +189,7 @@ class IndexFolder:
                     f"The index has no document with id {', '.join(map(repr, unknown[:3]))}"
                     f"{' and others' if len(unknown) > 3 else ''}; nothing was deleted."
                 )
-            self._ledger.commit((), list(found.values()), building=self.manifest.building)
+            self._commits.commit((), list(found.values()), building=self.manifest.building)
         return len(wanted)
 
     def optimize(self) -> None:
@@ -203,7 +203,7 @@ class IndexFolder:
         self.settings.refuse_other_model(encoder)
         self.settings.refuse_other_limits(encoder)
         with self._writing():
-            builder = PartBuilder(self._ledger, encoder, progress or (lambda _: None), replacing=replacing)
+            builder = PartBuilder(self._commits, encoder, progress or (lambda _: None), replacing=replacing)
             builder.run(documents)
             self._merge(self._first_merged())
             return builder.finished()
@@ -213,9 +213,9 @@ class IndexFolder:
         with full_disk_explained(self.folder), only_writer(self.folder):
             self.refresh()
             refuse_links(self.folder, self.manifest)
-            self._ledger.remove_unnamed()
+            self._commits.remove_unnamed()
             yield
-            self._ledger.remove_unnamed()
+            self._commits.remove_unnamed()
 
     def _first_merged(self) -> int:
         """Parts are merged, and with them the segments before them that are not larger: their number stays small."""
@@ -233,12 +233,12 @@ class IndexFolder:
         """Merge the segments from `first` on and finish the build."""
         outputs = plan_merge(self.segments[first:], self.deleted[first:], largest_segment(self.settings.dim))
         merged = [self._merged(runs) for runs in outputs]
-        self._ledger.save([*self.manifest.segments[:first], *merged], building=False)
+        self._commits.save([*self.manifest.segments[:first], *merged], building=False)
 
     def _merged(self, runs: list[Run]) -> SegmentEntry:
         segment = runs[0].segment
         if not is_whole(runs):
-            folder = self._ledger.new_segment_folder()
+            folder = self._commits.new_segment_folder()
             segment = Segment(folder, copy_runs(runs, folder), self.settings, self.code)
         elif not segment.entry.part:
             return segment.entry

@@ -10,7 +10,7 @@ from densephrases.index.kinds import CANDIDATE_KINDS, QUANTIZERS, CandidateKind,
 from densephrases.model.config import FINGERPRINT_DIGITS
 from densephrases.model.encoder import Encoder
 from densephrases.model.folders import resolve
-from densephrases.quantize.codebooks import CODE_FILE, VectorCode
+from densephrases.quantize.codebooks import CODEBOOKS_FILE, ProductQuantizer
 from densephrases.quantize.product import refuse_none
 from densephrases.text.passages import LONGEST, SHORTEST
 
@@ -23,7 +23,7 @@ class IndexSettings:
 
     Attributes:
         model: A bundled model's name or a folder: where the model was found, for whoever opens the index.
-        fingerprint: Names the passage side of the model.
+        fingerprint: Names the passage encoder of the model.
         tokenizer: Hash of its tokenizer.
         dim: Length of a vector.
         quantizer: How vectors are stored; by default as `default_quantizer` says.
@@ -81,7 +81,7 @@ class IndexSettings:
         return replace(self, candidates=kind)
 
     def refuse_other_model(self, encoder: Encoder) -> None:
-        """The model must be the index's in all that shapes passage vectors; its question side may differ."""
+        """The model must be the index's in all that shapes passage vectors; its query encoder may differ."""
         refuse_split(encoder)
         expected: list[tuple[str, object, Callable[[], object]]] = [
             ("vector size", self.dim, lambda: encoder.config.vector_size),
@@ -96,16 +96,16 @@ class IndexSettings:
                 )
         self.code_from(encoder.code)
 
-    def code_from(self, given: VectorCode | None) -> VectorCode | None:
+    def code_from(self, given: ProductQuantizer | None) -> ProductQuantizer | None:
         """The code of the vectors: the one that is given, or that of the model which the index names."""
         if not self.code:
             return None
-        code = VectorCode.read(resolve(self.model), self.dim) if given is None else given
+        code = ProductQuantizer.read(resolve(self.model), self.dim) if given is None else given
         if code is None or code.digest != self.code:
             found = "none" if code is None else code.digest
             raise PhraseIndexError(
-                f"The index's vectors are coded by {CODE_FILE} of model '{self.model}' as it was ({self.code}), and "
-                f"there is {found} now; open the index with that model, restore the file, or build a new index."
+                f"The index's vectors are coded by {CODEBOOKS_FILE} of model '{self.model}' as it was ({self.code}), "
+                f"and there is {found} now; open the index with that model, restore the file, or build a new index."
             )
         return code
 

@@ -16,7 +16,7 @@ from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifes
 from densephrases.index.mapped import map_array
 from densephrases.index.segment.document_keys import id_hash
 from densephrases.index.segment.reader import Segment
-from densephrases.quantize.codebooks import VectorCode
+from densephrases.quantize.codebooks import ProductQuantizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Snapshot:
     """The segments of an index and their deletion marks."""
 
     def __init__(
-        self, folder: Path, manifest: Manifest, code: VectorCode | None = None, before: Self | None = None
+        self, folder: Path, manifest: Manifest, code: ProductQuantizer | None = None, before: Self | None = None
     ) -> None:
         self.folder = folder
         self.manifest = manifest

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from densephrases.model.encoder import Encoder
 from densephrases.model.packing import PackedPassages, Packing
-from densephrases.quantize.codebooks import VectorCode
+from densephrases.quantize.codebooks import ProductQuantizer
 
 # Shape suffixes: T tokens of all passages in turn, R those that are kept, P passages, D vector size, F bytes.
 
@@ -54,5 +54,5 @@ class BulkEncoder(Encoder):
         """Wait for what was begun."""
 
     @abstractmethod
-    def coding(self, code: VectorCode) -> Coding:
+    def coding(self, code: ProductQuantizer) -> Coding:
         """Codes vectors where they were made; a thread of its own may call it."""

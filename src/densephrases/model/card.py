@@ -43,13 +43,13 @@ _SHOWN = (
     "share",
     "split",
     "dim",
-    "question_trunk",
+    "question_backbone",
     "passage_tokens",
     "question_tokens",
     "max_words",
     "filter_threshold",
     "length_penalty",
-    "word_weight",
+    "lexical_weight",
 )
 
 
@@ -83,11 +83,11 @@ def read_card(folder: Path) -> str:
 
 
 def adapted_card(config: ModelConfig, datasets: Sequence[str], scores: Mapping[str, float]) -> str:
-    """The card of a question side that was learned further, for the passage side of another model."""
+    """The card of a query encoder that was learned further, for the passage encoder of another model."""
     return _TEMPLATE.format(
         base=config.base,
         datasets=", ".join(datasets),
-        title="DensePhrases model with an adapted question side",
+        title="DensePhrases model with an adapted query encoder",
         description=_DESCRIPTIONS["adapted"],
         settings="\n".join(f"| {name} | {getattr(config, name)} |" for name in ("fingerprint", *_SHOWN)),
         scores=_score_rows(scores),

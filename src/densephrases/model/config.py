@@ -8,16 +8,17 @@ from typing import Any, Literal, Self
 
 from densephrases.errors import ConfigError, ModelError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 CONFIG_FILE = "config.json"
 FINGERPRINT_DIGITS = 16
 
-QuestionTrunk = Literal["separate", "shared"]
+QuestionBackbone = Literal["separate", "shared"]
 
 _LEAST = {"passage_tokens": 1, "overlap": 0, "title_tokens": 0, "question_tokens": 3, "max_words": 1}
 _HIDDEN_SIZE_NAMES = ("hidden_size", "dim", "d_model")  # BERT and most others, DistilBERT, a few
 Kind = Literal["phrases", "reader"]
 
+_FORMER_KEYS = {"trunk": "backbone", "question_trunk": "question_backbone", "word_weight": "lexical_weight"}  # of 1
 _SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")
 _READER_ROOM = 16  # tokens of a reader's input beside the longest question
 
@@ -27,12 +28,12 @@ class ModelConfig:
     """The architecture (paper §3.2 and the switches of Table 5) and the limits of its inputs.
 
     Attributes:
-        base: Name of the pre-trained encoder all trunks start from.
-        trunk: The Hugging Face configuration of that encoder.
-        share: One trunk encodes passages and questions alike.
+        base: Name of the pre-trained encoder all backbones start from.
+        backbone: The Hugging Face configuration of that encoder.
+        share: One backbone encodes passages and questions alike.
         split: DenSPI's split of the hidden vector into start, end and coherency parts; needs `share`.
-        dim: Size of a learned projection of all vectors; None keeps the trunk's hidden size.
-        question_trunk: Two question encoders, or one with a linear head for start and end each.
+        dim: Size of a learned projection of all vectors; None keeps the backbone's hidden size.
+        question_backbone: Two question encoders, or one with a linear head for start and end each.
         passage_tokens: Longest input of the passage encoder; longer passages are read in windows.
         overlap: Tokens that neighbouring windows have in common.
         title_tokens: Tokens of the title that stand before each window.
@@ -41,20 +42,20 @@ class ModelConfig:
         filter_threshold: A token is worth storing if its start or its end filter logit exceeds this.
         length_penalty: Taken off a phrase's score for each of its characters: two boundaries that are scored apart
             do not see how far apart they are.
-        word_weight: How much the words count that a question shares with a passage: times this the worth of those that
-            the passage lacks is taken off the scores of its phrases.
-        fingerprint: Names the passage side, which made the vectors of an index: models that share it can ask the same
-            indexes. Set on export.
+        lexical_weight: Weight of lexical overlap: score -= weight x the sum of the IDFs of those question
+            terms that the passage lacks.
+        fingerprint: Names the passage encoder, which made the vectors of an index. Models that share it can ask the
+            same indexes. Set on export.
         confidence: Weights that turn the scores of a result list into probabilities; None if they were never fitted.
-        kind: A phrase model, or a cross-attention reader (which only has the trunk and the limits).
+        kind: A phrase model, or a cross-attention reader (which only has the backbone and the limits).
     """
 
     base: str
-    trunk: dict[str, Any] = field(repr=False)
+    backbone: dict[str, Any] = field(repr=False)
     share: bool = False
     split: bool = False
     dim: int | None = None
-    question_trunk: QuestionTrunk = "separate"
+    question_backbone: QuestionBackbone = "separate"
     passage_tokens: int = 384
     overlap: int = 128
     title_tokens: int = 10
@@ -62,7 +63,7 @@ class ModelConfig:
     max_words: int = 20
     filter_threshold: float | None = None
     length_penalty: float = 0.0
-    word_weight: float = 0.0
+    lexical_weight: float = 0.0
     fingerprint: str = ""
     confidence: dict[str, float] | None = None
     kind: Kind = "phrases"
@@ -77,13 +78,13 @@ class ModelConfig:
             raise ConfigError("split=True needs share=True: DenSPI splits the vectors of one shared encoder.")
         if self.split and self.dim is not None:
             raise ConfigError(f"split=True excludes dim={self.dim}: the split already divides the hidden vector.")
-        if self.question_trunk not in ("separate", "shared"):
-            raise ConfigError(f"question_trunk={self.question_trunk!r} is neither 'separate' nor 'shared'.")
+        if self.question_backbone not in ("separate", "shared"):
+            raise ConfigError(f"question_backbone={self.question_backbone!r} is neither 'separate' nor 'shared'.")
         if self.dim is not None and self.dim < 1:
             raise ConfigError(f"dim={self.dim} is not a positive number of dimensions.")
 
     def _check_limits(self) -> None:
-        for name in ("length_penalty", "word_weight"):
+        for name in ("length_penalty", "lexical_weight"):
             if not getattr(self, name) >= 0:
                 raise ConfigError(f"{name}={getattr(self, name)} is not a number of at least 0.")
         for name, least in _LEAST.items():
@@ -107,17 +108,17 @@ class ModelConfig:
 
     @property
     def positions(self) -> int:
-        """The longest input the trunk has position embeddings for; RoBERTa and its kin leave the first ones unused."""
-        table = int(self.trunk.get("max_position_embeddings") or 1_000_000)
-        unused = int(self.trunk.get("pad_token_id") or 0) + 1 if self.trunk.get("model_type") in _SHIFTED else 0
+        """The longest input the backbone has positions for; RoBERTa and its kin leave the first ones unused."""
+        table = int(self.backbone.get("max_position_embeddings") or 1_000_000)
+        unused = int(self.backbone.get("pad_token_id") or 0) + 1 if self.backbone.get("model_type") in _SHIFTED else 0
         return table - unused
 
     @property
     def hidden(self) -> int:
         for name in _HIDDEN_SIZE_NAMES:
-            if name in self.trunk:
-                return int(self.trunk[name])
-        raise ConfigError(f"The trunk's configuration names no hidden size: expected one of {_HIDDEN_SIZE_NAMES}.")
+            if name in self.backbone:
+                return int(self.backbone[name])
+        raise ConfigError(f"The backbone's configuration names no hidden size: expected one of {_HIDDEN_SIZE_NAMES}.")
 
     @property
     def vector_size(self) -> int:
@@ -134,12 +135,12 @@ class ModelConfig:
         return start, end, left, right
 
     @property
-    def one_question_trunk(self) -> bool:
-        return self.share or self.question_trunk == "shared"
+    def one_question_backbone(self) -> bool:
+        return self.share or self.question_backbone == "shared"
 
     def with_own_questions(self) -> Self:
         """The same model with question encoders that no longer are the passage encoder."""
-        return replace(self, share=False, question_trunk="shared" if self.one_question_trunk else "separate")
+        return replace(self, share=False, question_backbone="shared" if self.one_question_backbone else "separate")
 
     def with_threshold(self, threshold: float | None) -> Self:
         return replace(self, filter_threshold=threshold)
@@ -147,8 +148,8 @@ class ModelConfig:
     def with_length_penalty(self, penalty: float) -> Self:
         return replace(self, length_penalty=penalty)
 
-    def with_word_weight(self, weight: float) -> Self:
-        return replace(self, word_weight=weight)
+    def with_lexical_weight(self, weight: float) -> Self:
+        return replace(self, lexical_weight=weight)
 
     def with_fingerprint(self, fingerprint: str) -> Self:
         return replace(self, fingerprint=fingerprint)
@@ -193,6 +194,8 @@ class ModelConfig:
     def from_values(cls, values: Any, path: Path) -> Self:
         if not isinstance(values, dict) or "schema_version" not in values:
             raise ModelError(f"'{path}' has no schema_version: it is not the configuration of a phrase model.")
+        if values["schema_version"] == 1:
+            values = {_FORMER_KEYS.get(key, key): value for key, value in values.items()} | {"schema_version": 2}
         if values["schema_version"] != SCHEMA_VERSION:
             raise ModelError(
                 f"'{path}' has schema version {values['schema_version']}, this package reads {SCHEMA_VERSION}; "
@@ -201,7 +204,7 @@ class ModelConfig:
         known = {f.name for f in fields(cls)}
         if unknown := sorted(values.keys() - known):
             raise ModelError(f"'{path}' has unknown settings {unknown}; expected some of {sorted(known)}.")
-        if missing := sorted({"base", "trunk"} - values.keys()):
+        if missing := sorted({"base", "backbone"} - values.keys()):
             raise ModelError(f"'{path}' lacks {missing}; the file is truncated or was edited.")
         try:
             return cls(**values)

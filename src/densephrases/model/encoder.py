@@ -13,7 +13,7 @@ from densephrases.errors import ModelError
 from densephrases.model.config import ModelConfig
 from densephrases.model.padding import TokenBatch, batches_by_length, token_batch
 from densephrases.model.tokenizer import Ids, TokenizedPassage, Tokens
-from densephrases.quantize.codebooks import VectorCode
+from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.text.passages import Passage
 
 # Shape suffixes: B questions, T tokens of a passage, D vector size.
@@ -26,7 +26,7 @@ class PassageVectors:
     vectors_TD: Floats
     filter_T2: Floats
     offsets_T2: NDArray[np.int64]
-    reach_T: NDArray[np.int64]
+    max_span_T: NDArray[np.int64]
 
     def kept(self, threshold: float | None) -> NDArray[np.bool_]:
         """Tokens worth storing: start or end logit above the threshold, and never none of a passage."""
@@ -71,17 +71,17 @@ class Encoder(ABC):
         return self.config.fingerprint
 
     @property
-    def code(self) -> VectorCode | None:
+    def code(self) -> ProductQuantizer | None:
         """How its vectors are spread, if it is known."""
         return None
 
     @property
     def tasks(self) -> list[str]:
-        """Names of the question sides it has beside the default one."""
+        """Names of the query encoders it has beside the default one."""
         return []
 
     def with_task(self, task: str | None) -> "Encoder":
-        """The same passage side with the question side of a task, None the default one."""
+        """The same passage encoder with the query encoder of a task, None the default one."""
         if task is not None:
             raise ModelError(f"The model of base '{self.config.base}' has no task {task!r}: it stands in no folder.")
         return self
@@ -123,10 +123,10 @@ class Encoder(ABC):
         count = len(tokenized.offsets)
         shapes: list[Any] = [(count, self.config.vector_size), (count, 2)]
         vectors, filters = (np.zeros(shape, dtype=np.float32) for shape in shapes)
-        return PassageVectors(vectors, filters, tokenized.offsets, tokenized.reach)
+        return PassageVectors(vectors, filters, tokenized.offsets, tokenized.max_span)
 
 
-class EncoderOnAnother(Encoder):
+class DelegatingEncoder(Encoder):
     """Encodes one side by itself and leaves the other, and what is known of the model, to another encoder."""
 
     def __init__(self, base: Encoder, config: ModelConfig, tokens: Tokens) -> None:
@@ -138,7 +138,7 @@ class EncoderOnAnother(Encoder):
         return self.base.fingerprint
 
     @property
-    def code(self) -> VectorCode | None:
+    def code(self) -> ProductQuantizer | None:
         return self.base.code
 
     @property

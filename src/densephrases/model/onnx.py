@@ -18,7 +18,7 @@ from densephrases.model.encoder import Encoder
 from densephrases.model.padding import TokenBatch
 from densephrases.model.tasks import known_task_folder, task_config, task_names
 from densephrases.model.tokenizer import Tokens
-from densephrases.quantize.codebooks import VectorCode
+from densephrases.quantize.codebooks import ProductQuantizer
 
 Precision = Literal["fp32", "int8"]
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
@@ -35,7 +35,7 @@ def weights_file(precision: str) -> str:
     return f"weights.{precision}.bin"
 
 
-# A question side that was learned apart, from an int8 model, cannot go back to 8 bits: steps of learning are smaller
+# A query encoder that was learned apart, from an int8 model, cannot go back to 8 bits: steps of learning are smaller
 # than the steps between numbers of 8 bits, on which its weights began, and most would be rounded away again.
 OWN_QUESTION_GRAPH = "question.fp16.onnx"
 OWN_QUESTION_WEIGHTS = "question.fp16.bin"
@@ -108,8 +108,8 @@ class OnnxEncoder(Encoder):
         return digest.hexdigest()[:FINGERPRINT_DIGITS]
 
     @cached_property
-    def code(self) -> VectorCode | None:
-        return VectorCode.read(self.folder, self.config.vector_size)
+    def code(self) -> ProductQuantizer | None:
+        return ProductQuantizer.read(self.folder, self.config.vector_size)
 
     def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
         vectors, filters = run_graph(self.passage_session, batch, ["vectors", "filter"])

@@ -30,7 +30,7 @@ class PackedPassages:
         owns_W2: The columns whose results are taken from this window; those of all windows are all tokens in turn.
         begins_T: Where each token begins in its passage's text.
         widths_T: How many characters it has.
-        reaches_T: How many further tokens a phrase that begins here may take.
+        max_spans_T: How many further tokens a phrase that begins here may take.
         tokens_P: How many tokens each passage has.
     """
 
@@ -40,18 +40,18 @@ class PackedPassages:
     owns_W2: Integers
     begins_T: NDArray[np.uint16]
     widths_T: NDArray[np.uint16]
-    reaches_T: NDArray[np.uint8]
+    max_spans_T: NDArray[np.uint8]
     tokens_P: Integers
 
     @classmethod
     def of(cls, passages: Sequence[TokenizedPassage]) -> Self:
         windows = [window for passage in passages for window in passage.windows]
         offsets_T2 = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(p.offsets for p in passages)])
-        reaches_T = np.concatenate(
-            [np.zeros(0, dtype=np.int64), *(p.reach - np.arange(len(p.reach)) for p in passages)]
+        max_spans_T = np.concatenate(
+            [np.zeros(0, dtype=np.int64), *(p.max_span - np.arange(len(p.max_span)) for p in passages)]
         )
         assert (offsets_T2 <= np.iinfo(np.uint16).max).all()
-        assert (reaches_T <= np.iinfo(np.uint8).max).all()
+        assert (max_spans_T <= np.iinfo(np.uint8).max).all()
         owns = [(window.own_columns.start, window.own_columns.stop) for window in windows]
         return cls(
             np.concatenate(
@@ -64,7 +64,7 @@ class PackedPassages:
             np.array(owns, dtype=np.int64).reshape(-1, 2),
             offsets_T2[:, 0].astype(np.uint16),
             (offsets_T2[:, 1] - offsets_T2[:, 0]).astype(np.uint16),
-            reaches_T.astype(np.uint8),
+            max_spans_T.astype(np.uint8),
             np.array([len(passage.offsets) for passage in passages], dtype=np.int64),
         )
 

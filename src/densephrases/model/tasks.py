@@ -1,7 +1,7 @@
-"""Several question sides in one model folder: the default one beside the passage side, others by the name of a task.
+"""Several query encoders in one model folder: the default one beside the passage encoder, others by the name of a task.
 
-`tasks/NAME/` holds a question side alone, with a `config.json` of its own. It serves every index of the model, since
-the passage side, and with it the fingerprint, is the folder's.
+`tasks/NAME/` holds a query encoder alone, with a `config.json` of its own. It serves every index of the model, since
+the passage encoder, and with it the fingerprint, is the folder's.
 """
 
 import re
@@ -19,7 +19,7 @@ def task_names(folder: Path) -> list[str]:
 
 
 def task_folder(folder: Path, task: str | None) -> Path:
-    """Where a question side stands or will stand: with no task, in the model's folder itself."""
+    """Where a query encoder stands or will stand: with no task, in the model's folder itself."""
     if task is None:
         return folder
     if not _NAME.fullmatch(task):
@@ -28,10 +28,10 @@ def task_folder(folder: Path, task: str | None) -> Path:
 
 
 def known_task_folder(folder: Path, task: str | None) -> Path:
-    """Where a question side stands; a name the model does not have is refused."""
+    """Where a query encoder stands; a name the model does not have is refused."""
     place = task_folder(folder, task)
     if task is not None and task not in (names := task_names(folder)):
-        known = f"it has {', '.join(map(repr, names))}" if names else "it has only its default question side"
+        known = f"it has {', '.join(map(repr, names))}" if names else "it has only its default query encoder"
         raise ModelError(
             f"Model folder '{folder}' has no task {task!r}: {known}. "
             "Name one of those, or learn it with `densephrases train queries --task`."
@@ -40,13 +40,13 @@ def known_task_folder(folder: Path, task: str | None) -> Path:
 
 
 def task_config(folder: Path, task: str | None, model: ModelConfig) -> ModelConfig:
-    """The configuration under which a task's questions are asked; it must belong to the model's passage side."""
+    """The configuration under which a task's questions are asked; it must belong to the model's passage encoder."""
     if task is None:
         return model
     config = ModelConfig.load(known_task_folder(folder, task))
     if config.fingerprint != model.fingerprint:
         raise ModelError(
-            f"Task {task!r} of model folder '{folder}' was learned for a passage side with fingerprint "
+            f"Task {task!r} of model folder '{folder}' was learned for a passage encoder with fingerprint "
             f"{config.fingerprint or 'unknown'}, the folder's has {model.fingerprint or 'none'}; learn the task anew."
         )
     return config

@@ -64,7 +64,7 @@ class Window:
 @dataclass(frozen=True, slots=True)
 class TokenizedPassage:
     offsets: NDArray[np.int64]  # (tokens, 2): begin and end of each token in the passage's text
-    reach: NDArray[np.int64]  # the last token with which a phrase starting here may end
+    max_span: NDArray[np.int64]  # the last token with which a phrase starting here may end
     windows: tuple[Window, ...]
 
 
@@ -167,7 +167,7 @@ class Tokens:
             self.frame(title, encoding.ids[start:stop], start, own)
             for start, stop, own in spread_windows(len(encoding.ids), room, self.config.overlap)
         )
-        return TokenizedPassage(offsets, phrase_reach(text, offsets, self.config.max_words), windows)
+        return TokenizedPassage(offsets, phrase_max_span(text, offsets, self.config.max_words), windows)
 
     def frame(self, first: list[int], second: list[int], start: int, own: tuple[int, int]) -> Window:
         """The two texts as the encoder expects them: special tokens before, between and after."""
@@ -212,7 +212,7 @@ def spread_windows(count: int, room: int, overlap: int) -> list[tuple[int, int, 
     ]
 
 
-def phrase_reach(text: str, offsets_T2: NDArray[np.int64], max_words: int) -> NDArray[np.int64]:
+def phrase_max_span(text: str, offsets_T2: NDArray[np.int64], max_words: int) -> NDArray[np.int64]:
     """For each token the last token of the longest phrase that starts with it."""
     count = len(offsets_T2)
     if count == 0:

@@ -1,4 +1,4 @@
-"""Model folders whose question side was learned further: read a side to train it, write it beside its passage side."""
+"""Model folders whose query encoder was learned further: read a tower to train it, write it beside its passages."""
 
 import shutil
 from dataclasses import dataclass, replace
@@ -22,33 +22,33 @@ from densephrases.nn.checkpoint import WEIGHTS_FILE
 from densephrases.nn.onnx.export import export_questions
 from densephrases.nn.onnx.restore import finest_graphs, restore_questions
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.nn.question_tower import QUESTION_WEIGHTS_FILE, QuestionSide, load_task, with_questions
-from densephrases.quantize.codebooks import CODE_FILE
+from densephrases.nn.question_tower import QUESTION_WEIGHTS_FILE, QuestionTower, load_task, with_questions
+from densephrases.quantize.codebooks import CODEBOOKS_FILE
 
 
 @dataclass(frozen=True)
 class Adaptable:
-    """A model folder, what encodes with it, and a copy of its question side to be trained."""
+    """A model folder, what encodes with it, and a copy of its query encoder to be trained."""
 
     folder: Path
     encoder: Encoder
-    side: QuestionSide
+    tower: QuestionTower
 
 
 def read_adaptable(folder: Path, task: str | None = None) -> Adaptable:
     """A checkpoint's own weights where the folder has them, else those that its exported graph stands for.
 
-    Learning begins with the question side of the task, or with the default one.
+    Learning begins with the query encoder of the task, or with the default one.
     """
     if (folder / WEIGHTS_FILE).is_file():
         model = load_task(folder, task)
         encoder: Encoder = OnnxEncoder.load(folder, task=task) if exported_precisions(folder) else model.encoder()
-        side = QuestionSide.of(model)
+        tower = QuestionTower.of(model)
     else:
         graphs = finest_graphs(folder, task)
-        encoder, side = graphs, restore_questions(graphs)
-    side.config = replace(side.config, fingerprint=encoder.fingerprint)
-    return Adaptable(folder, encoder, side)
+        encoder, tower = graphs, restore_questions(graphs)
+    tower.config = replace(tower.config, fingerprint=encoder.fingerprint)
+    return Adaptable(folder, encoder, tower)
 
 
 def refuse_unfit_target(source: Path, out: Path, task: str | None, fingerprint: str) -> None:
@@ -56,11 +56,11 @@ def refuse_unfit_target(source: Path, out: Path, task: str | None, fingerprint: 
     task_folder(out, task)
     if task is None and out.resolve() == source.resolve():
         raise ConfigError(
-            f"'{out}' is the model itself, whose question side would be lost; give another folder or name a task."
+            f"'{out}' is the model itself, whose query encoder would be lost; give another folder or name a task."
         )
     if (out / CONFIG_FILE).is_file() and _fingerprint(out) not in ("", fingerprint):
         raise ModelError(
-            f"'{out}' holds a model with fingerprint {_fingerprint(out)}, the question side is learned for "
+            f"'{out}' holds a model with fingerprint {_fingerprint(out)}, the query encoder is learned for "
             f"{fingerprint}; give another folder."
         )
 
@@ -69,48 +69,48 @@ def _fingerprint(folder: Path) -> str:
     return ModelConfig.load(folder).fingerprint
 
 
-def save_adapted(side: QuestionSide, source: Path, out: Path, task: str | None = None, card: str = "") -> None:
-    """Write a question side and, where it is not there yet, the rest of its model: passage graphs are copied as are.
+def save_adapted(tower: QuestionTower, source: Path, out: Path, task: str | None = None, card: str = "") -> None:
+    """Write a query encoder and, where it is not there yet, the rest of its model: passage graphs are copied as are.
 
-    Without a task the side becomes the default one of a new folder. What the model folder has, torch weights or
-    graphs, the side gets too.
+    Without a task the tower becomes the default one of a new folder. What the model folder has, torch weights or
+    graphs, the tower gets too.
     """
-    refuse_unfit_target(source, out, task, side.config.fingerprint)
+    refuse_unfit_target(source, out, task, tower.config.fingerprint)
     out.mkdir(parents=True, exist_ok=True)
     place = task_folder(out, task)
-    (place / CONFIG_FILE).unlink(missing_ok=True)  # an older side there is no longer complete
+    (place / CONFIG_FILE).unlink(missing_ok=True)  # an older tower there is no longer complete
     if task is None:
         _copy(source, out, _passage_files(source))
         if (source / WEIGHTS_FILE).is_file():
-            with_questions(PhraseModel.from_pretrained(source), side).save_pretrained(out)
+            with_questions(PhraseModel.from_pretrained(source), tower).save_pretrained(out)
             (out / CONFIG_FILE).unlink()
     else:
         if not (out / CONFIG_FILE).is_file():
             _copy(source, out, [*_passage_files(source), *_question_files(source), WEIGHTS_FILE, CARD_FILE])
             _copy(source, out, [CONFIG_FILE])
         if (out / WEIGHTS_FILE).is_file():
-            side.save(place)
+            tower.save(place)
     if exported_precisions(source if task is None else out):
-        export_questions(side, place)
+        export_questions(tower, place)
     if card:
         (place / CARD_FILE).write_text(card, encoding="utf-8")
-    side.config.save(place)  # last: its presence means the side is complete
+    tower.config.save(place)  # last: its presence means the tower is complete
 
 
 def export_tasks(source: Path, out: Path) -> list[str]:
     """Write graphs of a checkpoint's tasks beside those of the model; gives their names."""
     names = [n for n in task_names(source) if (task_folder(source, n) / QUESTION_WEIGHTS_FILE).is_file()]
     for name in names:
-        side = QuestionSide.of(load_task(source, name))
-        export_questions(side, task_folder(out, name))
-        side.config.save(task_folder(out, name))
+        tower = QuestionTower.of(load_task(source, name))
+        export_questions(tower, task_folder(out, name))
+        tower.config.save(task_folder(out, name))
     return names
 
 
 def _passage_files(folder: Path) -> list[str]:
-    """What all question sides share, and the sides of other tasks."""
+    """What all query encoders share, and the sides of other tasks."""
     graphs = [name for p in exported_precisions(folder) for name in (graph_file("passage", p), weights_file(p))]
-    return [TOKENIZER_FILE, CODE_FILE, *graphs, TASKS_FOLDER]
+    return [TOKENIZER_FILE, CODEBOOKS_FILE, *graphs, TASKS_FOLDER]
 
 
 def _question_files(folder: Path) -> list[str]:

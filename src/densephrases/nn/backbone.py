@@ -17,7 +17,7 @@ from densephrases.model.tokenizer import TOKENIZER_FILE, load_tokenizer
 _TAKE_WHOLE_MASKS = ("bert", "roberta", "xlm-roberta", "camembert", "mpnet")
 
 
-class Trunk(nn.Module):
+class Backbone(nn.Module):
     """Token ids in, last hidden states out."""
 
     def __init__(self, encoder: Any) -> None:
@@ -47,19 +47,19 @@ def additive_mask(kept: Tensor) -> Tensor:
     return (1.0 - kept.to(torch.float32)) * torch.finfo(torch.float32).min
 
 
-def build_trunk(values: dict[str, Any]) -> Trunk:
-    """A trunk with random weights from the configuration kept in a model folder."""
+def build_backbone(values: dict[str, Any]) -> Backbone:
+    """A backbone with random weights from the configuration kept in a model folder."""
     config = AutoConfig.for_model(**values)
     model_class = _model_class(config)
-    return Trunk(model_class(config, **_without_pooler(model_class)))
+    return Backbone(model_class(config, **_without_pooler(model_class)))
 
 
-def load_trunk(base: str | Path) -> Trunk:
-    """A trunk with the weights of a pre-trained encoder."""
+def load_backbone(base: str | Path) -> Backbone:
+    """A backbone with the weights of a pre-trained encoder."""
     config = read_config(base)
     try:
         model_class = _model_class(config)
-        return Trunk(model_class.from_pretrained(str(base), config=config, **_without_pooler(model_class)).float())
+        return Backbone(model_class.from_pretrained(str(base), config=config, **_without_pooler(model_class)).float())
     except (OSError, ValueError, RuntimeError) as error:
         raise ModelError(f"The weights of base model '{base}' cannot be loaded: {first_line(error)}") from error
 
@@ -111,6 +111,6 @@ def _without_pooler(model_class: Any) -> dict[str, Any]:
     return {"add_pooling_layer": False} if "add_pooling_layer" in inspect.signature(model_class).parameters else {}
 
 
-def trunk_parameters(trunk: nn.Module) -> int:
+def backbone_parameters(backbone: nn.Module) -> int:
     """Parameters that multiply: all but the embedding tables."""
-    return sum(p.numel() for name, p in trunk.named_parameters() if "embeddings" not in name)
+    return sum(p.numel() for name, p in backbone.named_parameters() if "embeddings" not in name)

@@ -52,23 +52,23 @@ def import_original(folder: Path, out: Path) -> ImportReport:
         raise ModelError(f"Checkpoint folder '{folder}' does not exist.")
     if out.resolve() == folder.resolve():
         raise ModelError(f"'{out}' is the checkpoint itself; give another folder for the imported model.")
-    trunk = _read_trunk(folder)
-    tokenizer = _read_tokenizer(folder, trunk["vocab_size"])
+    backbone = _read_backbone(folder)
+    tokenizer = _read_tokenizer(folder, backbone["vocab_size"])
     weights = _read_weights(folder)
     state = _rename(weights, folder)
-    model = PhraseModel(ModelConfig(base=folder.resolve().name, trunk=trunk), tokenizer)
+    model = PhraseModel(ModelConfig(base=folder.resolve().name, backbone=backbone), tokenizer)
     _load(model, state, folder)
     model.save_pretrained(out)
     return ImportReport(len(state), len(weights) - len(state))
 
 
-def _read_trunk(folder: Path) -> dict[str, Any]:
+def _read_backbone(folder: Path) -> dict[str, Any]:
     values = _read_json(folder / "config.json")
     kind = values.get("model_type", "bert")  # SpanBERT's own configuration does not say
     if kind != "bert":
         raise ModelError(f"'{folder}' holds a model of type '{kind}': the original's checkpoints are BERT models.")
-    trunk = BertConfig.from_dict(values).to_dict()
-    return {name: value for name, value in trunk.items() if name not in ("architectures", "_name_or_path")}
+    backbone = BertConfig.from_dict(values).to_dict()
+    return {name: value for name, value in backbone.items() if name not in ("architectures", "_name_or_path")}
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -15,11 +15,11 @@ from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
 from densephrases.model.encoder import Encoder
 from densephrases.model.padding import TokenBatch
 from densephrases.model.tokenizer import Tokens, load_tokenizer
-from densephrases.nn.backbone import Trunk, build_trunk, load_trunk, read_config, read_tokenizer
+from densephrases.nn.backbone import Backbone, build_backbone, load_backbone, read_config, read_tokenizer
 from densephrases.nn.checkpoint import load_weights, save_folder
 from densephrases.nn.device import inference, to_device, to_numpy
-from densephrases.nn.towers import PASSAGE_SIDE, EncodesPassages, EncodesQuestions, QuestionStates
-from densephrases.quantize.codebooks import VectorCode
+from densephrases.nn.towers import PASSAGE_TOWER, EncodesPassages, EncodesQuestions, QuestionStates
+from densephrases.quantize.codebooks import ProductQuantizer
 
 # Shape suffixes: B rows of a batch, T tokens, D vector size, H hidden size.
 
@@ -35,9 +35,9 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
         super().__init__()
         self.config = config
         self.tokens = Tokens(tokenizer, config)
-        self.code: VectorCode | None = None
-        self.passage = build_trunk(config.trunk)
-        self._add_question_trunks()
+        self.code: ProductQuantizer | None = None
+        self.passage = build_backbone(config.backbone)
+        self._add_question_backbones()
         self._add_passage_heads()
         self._add_question_heads()
         self._start_heads_alike()
@@ -59,17 +59,17 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
         return *self.passage_states(*passages), QuestionStates.concatenate(states)
 
     @property
-    def _first_question_trunk(self) -> Trunk:
+    def _first_question_backbone(self) -> Backbone:
         return self.passage if self.config.share else self.question_start
 
     @classmethod
     def from_base(cls, base: str | Path, **settings: Any) -> Self:
-        """A model whose trunks all start from one pre-trained encoder: a Hugging Face folder or hub name."""
-        config = ModelConfig(base=Path(base).name, trunk=read_config(base).to_dict(), **settings)
+        """A model whose backbones all start from one pre-trained encoder: a Hugging Face folder or hub name."""
+        config = ModelConfig(base=Path(base).name, backbone=read_config(base).to_dict(), **settings)
         model = cls(config, read_tokenizer(base))
-        pretrained = load_trunk(base)
-        for trunk in model.trunks:
-            trunk.load_state_dict(pretrained.state_dict())
+        pretrained = load_backbone(base)
+        for backbone in model.backbones:
+            backbone.load_state_dict(pretrained.state_dict())
         return model
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
@@ -79,18 +79,18 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Self:
-        """With the folder's default question side; `question_tower.load_task` takes the one of a task."""
+        """With the folder's default query encoder; `question_tower.load_task` takes the one of a task."""
         path = Path(folder)
         model = cls(ModelConfig.load(path), load_tokenizer(path))
         load_weights(path, model)
-        model.code = VectorCode.read(path, model.config.vector_size)
+        model.code = ProductQuantizer.read(path, model.config.vector_size)
         return model
 
     def passage_fingerprint(self) -> str:
         """The same for models that make the same passage vectors, however their questions are encoded."""
         digest = sha256(self.tokens.tokenizer.to_str().encode())
         for name, tensor in sorted(self.state_dict().items()):
-            if name.startswith(PASSAGE_SIDE):
+            if name.startswith(PASSAGE_TOWER):
                 digest.update(name.encode())
                 digest.update(tensor.detach().float().cpu().contiguous().numpy().tobytes())
         return digest.hexdigest()[:FINGERPRINT_DIGITS]
@@ -118,7 +118,7 @@ class TorchEncoder(Encoder):
         return self.model.passage_fingerprint()
 
     @property
-    def code(self) -> VectorCode | None:
+    def code(self) -> ProductQuantizer | None:
         return self.model.code
 
     def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:

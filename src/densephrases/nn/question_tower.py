@@ -1,4 +1,4 @@
-"""The question side of a model on its own: what query-side fine-tuning changes, and all that it changes."""
+"""The query encoder of a model on its own: what query-side fine-tuning changes, and all that it changes."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -12,38 +12,38 @@ from torch import Tensor
 from densephrases.arrays import Floats
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.config import ModelConfig
-from densephrases.model.encoder import Encoder, EncoderOnAnother
+from densephrases.model.encoder import DelegatingEncoder, Encoder
 from densephrases.model.padding import TokenBatch
 from densephrases.model.tasks import known_task_folder, task_config
 from densephrases.model.tokenizer import Tokens
 from densephrases.nn.checkpoint import load_weights
 from densephrases.nn.device import inference, to_device, to_numpy
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.nn.towers import PASSAGE_SIDE, EncodesQuestions, QuestionStates
+from densephrases.nn.towers import PASSAGE_TOWER, EncodesQuestions, QuestionStates
 
 Model = TypeVar("Model", bound=PhraseModel)
 
 QUESTION_WEIGHTS_FILE = "question.safetensors"
 
 
-class QuestionSide(EncodesQuestions):
+class QuestionTower(EncodesQuestions):
     """Question encoders with the names they have in a `PhraseModel` whose questions have encoders of their own."""
 
     def __init__(self, config: ModelConfig, tokens: Tokens) -> None:
         super().__init__()
         if config.split:
-            raise ConfigError("The model has split=True: its question side cannot be learned apart; use another model.")
+            raise ConfigError("The model has split=True: its query encoder cannot be learned apart; use another model.")
         self.config = config.with_own_questions()
         self.tokens = tokens
-        self._add_question_trunks()
+        self._add_question_backbones()
         self._add_question_heads()
 
     @classmethod
     def of(cls, model: PhraseModel) -> Self:
-        """A copy of a model's question side; one that was shared with the passages becomes its own."""
-        side = cls(model.config, model.tokens)
-        side.load_state_dict(side.state_of(model.state_dict()))
-        return side.to(next(model.parameters()).device)
+        """A copy of a model's query encoder; one that was shared with the passages becomes its own."""
+        tower = cls(model.config, model.tokens)
+        tower.load_state_dict(tower.state_of(model.state_dict()))
+        return tower.to(next(model.parameters()).device)
 
     def copy(self) -> Self:
         """Its weights in modules as they are made, on the CPU."""
@@ -52,19 +52,19 @@ class QuestionSide(EncodesQuestions):
         return made
 
     def state_of(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Those of a whole model's tensors that are the question side's, by the names they have here."""
+        """Those of a whole model's tensors that are the query encoder's, by the names they have here."""
         shared = not any(name.startswith("question_start.") for name in weights)
-        taken = {name: tensor for name, tensor in weights.items() if not name.startswith(PASSAGE_SIDE)}
+        taken = {name: tensor for name, tensor in weights.items() if not name.startswith(PASSAGE_TOWER)}
         if shared:
-            trunk = {name: tensor for name, tensor in weights.items() if name.startswith("passage.")}
-            taken |= {f"question_start.{name.removeprefix('passage.')}": tensor for name, tensor in trunk.items()}
+            backbone = {name: tensor for name, tensor in weights.items() if name.startswith("passage.")}
+            taken |= {f"question_start.{name.removeprefix('passage.')}": tensor for name, tensor in backbone.items()}
         return taken
 
     @classmethod
     def load(cls, folder: Path, config: ModelConfig, tokens: Tokens) -> Self:
-        side = cls(config, tokens)
-        load_weights(folder, side, QUESTION_WEIGHTS_FILE)
-        return side
+        tower = cls(config, tokens)
+        load_weights(folder, tower, QUESTION_WEIGHTS_FILE)
+        return tower
 
     def save(self, folder: Path) -> None:
         """Weights alone; whoever calls writes the configuration."""
@@ -77,41 +77,41 @@ class QuestionSide(EncodesQuestions):
         return self.question_states(ids, types, mask)
 
 
-def with_questions(model: Model, side: QuestionSide) -> Model:
-    """A whole model: the passage side of one and another's questions."""
-    own = type(model)(side.config, model.tokens.tokenizer)
-    passage = {name: tensor for name, tensor in model.state_dict().items() if name.startswith(PASSAGE_SIDE)}
-    own.load_state_dict(passage | side.state_dict())
+def with_questions(model: Model, tower: QuestionTower) -> Model:
+    """A whole model: the passage encoder of one and another's questions."""
+    own = type(model)(tower.config, model.tokens.tokenizer)
+    passage = {name: tensor for name, tensor in model.state_dict().items() if name.startswith(PASSAGE_TOWER)}
+    own.load_state_dict(passage | tower.state_dict())
     own.code = model.code
     if own.passage_fingerprint() != model.passage_fingerprint():
-        raise ModelError("The passage side changed on the way; its indexes would no longer fit.")
+        raise ModelError("The passage encoder changed on the way; its indexes would no longer fit.")
     return own
 
 
 def load_task(folder: Path, task: str | None) -> PhraseModel:
-    """A checkpoint with the question side of a task, or with its default one."""
+    """A checkpoint with the query encoder of a task, or with its default one."""
     model = PhraseModel.from_pretrained(folder)
     if task is None:
         return model
     place = known_task_folder(folder, task)
     config = task_config(folder, task, model.config.with_fingerprint(model.passage_fingerprint()))
-    return with_questions(model, QuestionSide.load(place, config, model.tokens))
+    return with_questions(model, QuestionTower.load(place, config, model.tokens))
 
 
-class AdaptedEncoder(EncoderOnAnother):
-    """Passages as one encoder encodes them, questions by a question side in torch."""
+class AdaptedEncoder(DelegatingEncoder):
+    """Passages as one encoder encodes them, questions by a query encoder in torch."""
 
-    def __init__(self, base: Encoder, side: QuestionSide) -> None:
-        super().__init__(base, side.config, side.tokens)
-        self.side = side
+    def __init__(self, base: Encoder, tower: QuestionTower) -> None:
+        super().__init__(base, tower.config, tower.tokens)
+        self.tower = tower
         self.tokens_per_chunk = base.tokens_per_chunk
 
     @cached_property
     def device(self) -> torch.device:
-        return next(self.side.parameters()).device
+        return next(self.tower.parameters()).device
 
     def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
         # In full precision, unlike passages: questions are short, and they rank what stands close together.
-        with inference(self.side, self.device), torch.autocast(self.device.type, enabled=False):
-            states = self.side.question_states(*to_device(batch, self.device))
+        with inference(self.tower, self.device), torch.autocast(self.device.type, enabled=False):
+            states = self.tower.question_states(*to_device(batch, self.device))
         return to_numpy(states.start_BD), to_numpy(states.end_BD), None

@@ -19,11 +19,11 @@ from densephrases.model.tokenizer import (
     Tokens,
     Window,
     load_tokenizer,
-    phrase_reach,
+    phrase_max_span,
     spread_windows,
     token_offsets,
 )
-from densephrases.nn.backbone import build_trunk, load_trunk, read_config, read_tokenizer
+from densephrases.nn.backbone import build_backbone, load_backbone, read_config, read_tokenizer
 from densephrases.nn.checkpoint import load_weights, save_folder
 from densephrases.nn.device import inference, to_device, to_numpy
 
@@ -36,7 +36,7 @@ class ReadPassage:
     """A passage's tokens and, for each of its questions, their start and end logits (questions, 2, tokens)."""
 
     offsets_T2: NDArray[np.int64]
-    reach_T: NDArray[np.int64]
+    max_span_T: NDArray[np.int64]
     logits_Q2T: Floats
 
 
@@ -45,21 +45,21 @@ class Reader(nn.Module):
         super().__init__()
         self.config = config
         self.tokens = Tokens(tokenizer, config)
-        self.trunk = build_trunk(config.trunk)
+        self.backbone = build_backbone(config.backbone)
         self.boundaries = nn.Linear(config.hidden, 2)
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         """Start and end logits (rows, 2, tokens)."""
-        states = self.trunk(ids, types, mask)
+        states = self.backbone(ids, types, mask)
         with torch.autocast(states.device.type, enabled=False):  # its few operations are worth full precision
             logits: Tensor = self.boundaries(states.float()).transpose(1, 2)
         return logits
 
     @classmethod
     def from_base(cls, base: str | Path, **settings: Any) -> Self:
-        config = ModelConfig(base=Path(base).name, trunk=read_config(base).to_dict(), kind="reader", **settings)
+        config = ModelConfig(base=Path(base).name, backbone=read_config(base).to_dict(), kind="reader", **settings)
         reader = cls(config, read_tokenizer(base))
-        reader.trunk.load_state_dict(load_trunk(base).state_dict())
+        reader.backbone.load_state_dict(load_backbone(base).state_dict())
         return reader
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
@@ -90,7 +90,7 @@ class Reader(nn.Module):
         for (text, questions), encoding in zip(passages, encodings, strict=True):
             offsets = token_offsets(encoding, text)
             logits = np.zeros((len(questions), 2, len(offsets)), dtype=np.float32)
-            results.append(ReadPassage(offsets, phrase_reach(text, offsets, self.config.max_words), logits))
+            results.append(ReadPassage(offsets, phrase_max_span(text, offsets, self.config.max_words), logits))
             for row, question in zip(logits, self.tokens.questions(questions), strict=True):
                 jobs += [(row, window) for window in self.windows(question, encoding.ids)]
         self._fill(jobs)

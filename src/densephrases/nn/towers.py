@@ -1,4 +1,4 @@
-"""The two sides of a phrase model as torch modules, for the whole model and for each side on its own."""
+"""The two towers of a phrase model as torch modules, for the whole model and for each tower on its own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from densephrases.model.config import ModelConfig
-from densephrases.nn.backbone import Trunk, build_trunk
+from densephrases.nn.backbone import Backbone, build_backbone
 
 # Shape suffixes: B rows of a batch, T tokens, D vector size, H hidden size.
 
@@ -37,7 +37,7 @@ class EncodesPassages(nn.Module):
     """Passages to a vector and two filter logits a token."""
 
     config: ModelConfig
-    passage: Trunk
+    passage: Backbone
     filter: nn.Linear
     projection: nn.Linear  # only of models with `dim`
 
@@ -54,47 +54,47 @@ class EncodesPassages(nn.Module):
 
 
 class EncodesQuestions(nn.Module):
-    """Questions to two vectors each, by one trunk or two."""
+    """Questions to two vectors each, by one backbone or two."""
 
     config: ModelConfig
-    question_start: Trunk  # unless the passage's trunk encodes questions too
-    question_end: Trunk  # only of models with two question trunks
+    question_start: Backbone  # unless the passage's backbone encodes questions too
+    question_end: Backbone  # only of models with two question backbones
     start_head: nn.Linear  # only where one hidden vector becomes two, or with `dim`
     end_head: nn.Linear
 
-    def _add_question_trunks(self) -> None:
+    def _add_question_backbones(self) -> None:
         if not self.config.share:
-            self.question_start = build_trunk(self.config.trunk)
-        if not self.config.one_question_trunk:
-            self.question_end = build_trunk(self.config.trunk)
+            self.question_start = build_backbone(self.config.backbone)
+        if not self.config.one_question_backbone:
+            self.question_end = build_backbone(self.config.backbone)
 
     def _add_question_heads(self) -> None:
         config = self.config
-        if config.dim is not None or (config.one_question_trunk and not config.split):
+        if config.dim is not None or (config.one_question_backbone and not config.split):
             self.start_head = nn.Linear(config.hidden, config.vector_size, bias=False)
             self.end_head = nn.Linear(config.hidden, config.vector_size, bias=False)
 
     @property
-    def trunks(self) -> list[Trunk]:
-        return [module for module in self.children() if isinstance(module, Trunk)]
+    def backbones(self) -> list[Backbone]:
+        return [module for module in self.children() if isinstance(module, Backbone)]
 
     def freeze_word_embeddings(self) -> None:
-        """As the original does: all trunks keep the base model's word embeddings, which can then be stored once.
+        """As the original does: all backbones keep the base model's word embeddings, which can then be stored once.
 
         And a table that moves for the few words of few questions alone fits no others.
         """
-        for trunk in self.trunks:
-            trunk.encoder.get_input_embeddings().weight.requires_grad_(False)
+        for backbone in self.backbones:
+            backbone.encoder.get_input_embeddings().weight.requires_grad_(False)
 
     @property
-    def _first_question_trunk(self) -> Trunk:
+    def _first_question_backbone(self) -> Backbone:
         return self.question_start
 
     def question_states(self, ids: Tensor, types: Tensor, mask: Tensor) -> QuestionStates:
-        first_BH = self._first_question_trunk(ids, types, mask)[:, 0]
+        first_BH = self._first_question_backbone(ids, types, mask)[:, 0]
         if self.config.split:
             return self._split_question(first_BH)
-        second_BH = first_BH if self.config.one_question_trunk else self.question_end(ids, types, mask)[:, 0]
+        second_BH = first_BH if self.config.one_question_backbone else self.question_end(ids, types, mask)[:, 0]
         if hasattr(self, "start_head"):
             return QuestionStates(self.start_head(first_BH), self.end_head(second_BH))
         return QuestionStates(first_BH, second_BH)
@@ -107,4 +107,4 @@ class EncodesQuestions(nn.Module):
         return QuestionStates(start_BD, end_BD, (cls_BH[:, left] * cls_BH[:, right]).sum(-1))
 
 
-PASSAGE_SIDE = ("passage.", "projection.", "filter.")
+PASSAGE_TOWER = ("passage.", "projection.", "filter.")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
-from densephrases.quantize.codebooks import VectorCode
+from densephrases.quantize.codebooks import ProductQuantizer
 
 Records = NDArray[Any]
 Scorer = Callable[[Records], Floats]
@@ -44,19 +44,19 @@ class Codec(ABC):
         return [_of_one(self.scorer(query_D[None])) for query_D in queries_BD]
 
 
-class Coder(Codec):
+class IndexCodec(Codec):
     """A codec that is made from the first rows of an index and shared by all of them."""
 
     means: Codec | None = None  # codes what the rows of a passage have in common; rows then code what is beyond it
 
     @classmethod
     @abstractmethod
-    def fit(cls, vectors_ND: Floats, code: VectorCode | None) -> Self:
+    def fit(cls, vectors_ND: Floats, code: ProductQuantizer | None) -> Self:
         """From some vectors, or by the code that the model brings along."""
 
     @classmethod
     @abstractmethod
-    def from_bytes(cls, data: NDArray[np.uint8], dim: int, code: VectorCode | None) -> Self:
+    def from_bytes(cls, data: NDArray[np.uint8], dim: int, code: ProductQuantizer | None) -> Self:
         """What `to_bytes` gave, and the model's code if the index was made with one."""
 
     @abstractmethod

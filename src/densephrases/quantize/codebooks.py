@@ -1,8 +1,8 @@
-"""How a model's vectors become bytes: a basis, and what each value of each byte says of the numbers in it.
+"""The codebooks of a model's product quantizer, as `codebooks.npz` of a model folder.
 
-An index codes the mean of a passage's vectors, and of each vector what it has beyond that. Which numbers matter, and
-how they are spread, an index could learn from its first rows only, which may all be of one article. So the model brings
-it along. A model folder may have the file or not.
+Token vectors are stored relative to the centroid of their passage, so there are two sets of codebooks: one for the
+centroids, one for the residuals. They are learned once from many passages and belong to the model: the first vectors of
+an index may all come from one article. A model folder may have the file or not.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from densephrases.arrays import Floats
 from densephrases.errors import ModelError
 
-CODE_FILE = "code.npz"
+CODEBOOKS_FILE = "codebooks.npz"
 VALUES = 256  # of a byte
 _DIGEST_DIGITS = 16
 
@@ -28,18 +28,20 @@ _DIGEST_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Books:
-    """Attributes:
-    sizes_F: How many numbers share each byte.
-    numbers_K: Which ones, byte after byte.
-    leaves_KV: What the values of the byte say of each of them; values with the same upper four bits are neighbours.
-    stretch_K: What leaves are multiplied with when they are read.
+class Codebooks:
+    """One codebook of 256 centroids for each byte of a code.
+
+    Attributes:
+        sizes_F: How many components share each byte.
+        components_K: Which ones, byte after byte.
+        centroids_KV: The centroids, component by component; those with the same upper four bits are neighbours.
+        scale_K: What centroids are multiplied with when they are decoded.
     """
 
     sizes_F: NDArray[np.uint8]
-    numbers_K: NDArray[np.uint16]
-    leaves_KV: Floats
-    stretch_K: Floats
+    components_K: NDArray[np.uint16]
+    centroids_KV: Floats
+    scale_K: Floats
 
     @property
     def groups(self) -> list[slice]:
@@ -50,30 +52,33 @@ class Books:
     def fits(self, numbers: int) -> bool:
         """Whether every number is in one byte, and all arrays are as long as they should be."""
         return (
-            self.leaves_KV.shape == (numbers, VALUES)
-            and self.stretch_K.shape == (numbers,)
+            self.centroids_KV.shape == (numbers, VALUES)
+            and self.scale_K.shape == (numbers,)
             and int(self.sizes_F.sum()) == numbers
-            and sorted(self.numbers_K.tolist()) == list(range(numbers))
+            and sorted(self.components_K.tolist()) == list(range(numbers))
         )
 
 
 @dataclass(frozen=True, slots=True)
-class VectorCode:
-    """Numbers are (vector - mean) @ forth, vectors mean + numbers @ back. Stored in 16 bits, but for the mean."""
+class ProductQuantizer:
+    """Components are (vector - mean) @ projection, vectors mean + components @ reconstruction.
+
+    Stored in 16 bits, but for the mean.
+    """
 
     mean_D: Floats
-    forth_DK: Floats
-    back_KD: Floats
-    rows: Books  # of what a vector has beyond its passage's mean
-    passages: Books  # of that mean
+    projection_DK: Floats
+    reconstruction_KD: Floats
+    residual: Codebooks  # of a token vector minus its passage's centroid
+    centroid: Codebooks  # of that centroid
 
     @property
     def digest(self) -> str:
-        """Names the code: indexes hold none, and say by this which one they need."""
+        """Names the quantizer: indexes hold none, and say by this which one they need."""
         return sha256(b"".join(array.tobytes() for array in self._arrays().values())).hexdigest()[:_DIGEST_DIGITS]
 
     def to_bytes(self) -> bytes:
-        """The same for the same code."""
+        """The same for the same quantizer."""
         file = BytesIO()
         np.savez(file, allow_pickle=False, **self._arrays())
         return file.getvalue()
@@ -88,42 +93,63 @@ class VectorCode:
 
     @classmethod
     def from_bytes(cls, data: bytes, dim: int) -> Self:
-        """Raises ValueError if it is no code of vectors of that size."""
+        """Raises ValueError if it is no quantizer of vectors of that size."""
         try:
-            with np.load(BytesIO(data), allow_pickle=False) as stored:
-                mean_D, forth_DK, back_KD = (_read(stored[name]) for name in _MATRICES)
-                rows, passages = (Books(*(_read(stored[f"{part}_{name}"]) for name in _BOOKS)) for part in _PARTS)
+            with np.load(BytesIO(data), allow_pickle=False) as file:
+                stored = {_FORMER_NAMES.get(name, name): _read(file[name]) for name in file.files}
+            mean_D, projection_DK, reconstruction_KD = (stored[name] for name in _MATRICES)
+            residual, centroid = (Codebooks(*(stored[f"{part}_{name}"] for name in _BOOKS)) for part in _PARTS)
         except (KeyError, EOFError, OSError, BadZipFile) as error:
             raise ValueError(str(error)) from error
-        code = cls(mean_D, forth_DK, back_KD, rows, passages)
-        numbers = code.back_KD.shape[0]
-        if code.mean_D.shape != (dim,) or code.forth_DK.shape != (dim, numbers) or code.back_KD.shape != (numbers, dim):
-            raise ValueError(f"it is for vectors of {code.mean_D.size} numbers, expected {dim}")
-        if not (code.rows.fits(numbers) and code.passages.fits(numbers)):
+        quantizer = cls(mean_D, projection_DK, reconstruction_KD, residual, centroid)
+        quantizer._refuse_misfits(dim)
+        return quantizer
+
+    def _refuse_misfits(self, dim: int) -> None:
+        components = self.reconstruction_KD.shape[0]
+        if (
+            self.mean_D.shape != (dim,)
+            or self.projection_DK.shape != (dim, components)
+            or self.reconstruction_KD.shape != (components, dim)
+        ):
+            raise ValueError(f"it is for vectors of {self.mean_D.size} numbers, expected {dim}")
+        if not (self.residual.fits(components) and self.centroid.fits(components)):
             raise ValueError("its parts do not belong together")
-        return code
 
     def save(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / CODE_FILE).write_bytes(self.to_bytes())
+        (folder / CODEBOOKS_FILE).write_bytes(self.to_bytes())
 
     @classmethod
     def read(cls, folder: Path, dim: int) -> Self | None:
         """None where the folder has none."""
-        path = folder / CODE_FILE
-        if not path.is_file():
+        files = [folder / name for name in (CODEBOOKS_FILE, _FORMER_FILE)]
+        path = next((path for path in files if path.is_file()), None)
+        if path is None:
             return None
         try:
             return cls.from_bytes(path.read_bytes(), dim)
         except ValueError as error:
             raise ModelError(
-                f"'{path}' cannot be read ({error}); write it anew with `densephrases eval code --write` or remove it."
+                f"'{path}' cannot be read ({error}); write it anew with `densephrases tune quantizer` or remove it."
             ) from error
 
 
-_PARTS = ("rows", "passages")
-_MATRICES = {"mean_D": "<f4", "forth_DK": "<f2", "back_KD": "<f2"}
-_BOOKS = {"sizes_F": "u1", "numbers_K": "<u2", "leaves_KV": "<f2", "stretch_K": "<f4"}
+_PARTS = ("residual", "centroid")
+_MATRICES = {"mean_D": "<f4", "projection_DK": "<f2", "reconstruction_KD": "<f2"}
+_BOOKS = {"sizes_F": "u1", "components_K": "<u2", "centroids_KV": "<f2", "scale_K": "<f4"}
+
+_FORMER_FILE = "code.npz"  # of version 0.1, with these names
+_FORMER_NAMES = {"forth_DK": "projection_DK", "back_KD": "reconstruction_KD"} | {
+    f"{former}_{name}": f"{part}_{now}"
+    for former, part in (("rows", "residual"), ("passages", "centroid"))
+    for name, now in (
+        ("sizes_F", "sizes_F"),
+        ("numbers_K", "components_K"),
+        ("leaves_KV", "centroids_KV"),
+        ("stretch_K", "scale_K"),
+    )
+}
 
 
 def _read(stored: NDArray[Any]) -> NDArray[Any]:

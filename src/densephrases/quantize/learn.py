@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from densephrases.arrays import Floats
 from densephrases.errors import ConfigError
 from densephrases.quantize.base import passage_means
-from densephrases.quantize.codebooks import VALUES, Books, VectorCode
+from densephrases.quantize.codebooks import VALUES, Codebooks, ProductQuantizer
 
 _VECTOR = 384  # numbers of a vector that has so many
 _NUMBERS = 256  # of them coded, in
@@ -37,13 +37,13 @@ Matrix = NDArray[np.float64]
 # Shape suffixes: B questions, N rows, P passages, D vector size, K numbers, M numbers of a byte, S samples.
 
 
-def learn_code(
+def learn_product_quantizer(
     questions_BD: Floats,
     vectors_ND: Floats,
     rows_P: NDArray[np.int64],
     row_bytes: int | None = None,
     samples: int = _SAMPLES,
-) -> VectorCode:
+) -> ProductQuantizer:
     """From start and end vectors of questions, and the rows of passages, of which each has so many.
 
     Args:
@@ -63,12 +63,12 @@ def learn_code(
     root_DD, inverse_DD = _roots(_moment(questions_BD))
     variance_D, basis_DD = np.linalg.eigh(root_DD @ _moment(beyond_ND) @ root_DD)
     order_K = np.argsort(-variance_D, kind="stable")[:numbers]
-    forth_DK, back_KD = root_DD @ basis_DD[:, order_K], basis_DD[:, order_K].T @ inverse_DD
-    passage_variance_K = np.square(means_PD @ forth_DK).mean(axis=0)
-    return VectorCode(
+    projection_DK, reconstruction_KD = root_DD @ basis_DD[:, order_K], basis_DD[:, order_K].T @ inverse_DD
+    passage_variance_K = np.square(means_PD @ projection_DK).mean(axis=0)
+    return ProductQuantizer(
         mean_D.astype(np.float32),
-        _rounded(forth_DK),
-        _rounded(back_KD),
+        _rounded(projection_DK),
+        _rounded(reconstruction_KD),
         _books(np.sqrt(np.maximum(variance_D[order_K], 0)), row_bytes or _share(_ROW_BYTES, dim), samples),
         _books(np.sqrt(passage_variance_K), _share(_PASSAGE_BYTES, dim), samples),
     )
@@ -96,16 +96,16 @@ def _rounded(matrix: Matrix) -> Floats:
     return matrix.astype(np.float16).astype(np.float32)
 
 
-def _books(spread_K: Matrix, size: int, samples: int) -> Books:
+def _books(spread_K: Matrix, size: int, samples: int) -> Codebooks:
     spread_K = np.maximum(spread_K, max(float(spread_K.max(initial=0.0)) * 1e-3, 1e-6))
     groups = shared_bytes(wanted_bits(spread_K, 8.0 * size), size)
     generator = np.random.default_rng(_SEED)
-    shelves = [_Shelf.of(spread_K[group], generator.standard_normal((samples, len(group)))) for group in groups]
-    return Books(
+    shelves = [_Codebook.of(spread_K[group], generator.standard_normal((samples, len(group)))) for group in groups]
+    return Codebooks(
         np.array([len(group) for group in groups], dtype=np.uint8),
         np.concatenate(groups).astype(np.uint16),
-        _rounded(np.concatenate([shelf.leaves_VM.T for shelf in shelves])),
-        np.concatenate([shelf.stretch_M for shelf in shelves]).astype(np.float32),
+        _rounded(np.concatenate([shelf.centroids_VM.T for shelf in shelves])),
+        np.concatenate([shelf.scale_M for shelf in shelves]).astype(np.float32),
     )
 
 
@@ -139,26 +139,26 @@ def shared_bytes(bits_K: Matrix, size: int) -> list[NDArray[np.int64]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shelf:
+class _Codebook:
     """Of one byte."""
 
-    leaves_VM: Matrix
-    stretch_M: Matrix
+    centroids_VM: Matrix
+    scale_M: Matrix
 
     @classmethod
-    def of(cls, spread_M: Matrix, normal_SM: Matrix) -> "_Shelf":
+    def of(cls, spread_M: Matrix, normal_SM: Matrix) -> "_Codebook":
         """For numbers of these spreads, as if they were normal: 16 branches of 16 leaves each, then the best leaves."""
         plain_SM = normal_SM * spread_M
         wide_SM = _WIDENED * plain_SM
         branches = _clustered(wide_SM, _spread_out(wide_SM, _BRANCHES))
         branch_S = nearest(wide_SM, branches)
         twigs = [np.concatenate([branches[[b]], wide_SM[branch_S == b]]) for b in range(_BRANCHES)]  # none is empty
-        leaves_VM = _clustered(wide_SM, np.concatenate([_clustered(t, _spread_out(t, _BRANCHES)) for t in twigs]))
-        coded_SM = leaves_VM[nearest(plain_SM, leaves_VM)]
+        centroids_VM = _clustered(wide_SM, np.concatenate([_clustered(t, _spread_out(t, _BRANCHES)) for t in twigs]))
+        coded_SM = centroids_VM[nearest(plain_SM, centroids_VM)]
         products_M = (coded_SM * plain_SM).sum(axis=0)
-        stretch_M = np.where(products_M > 0, np.square(plain_SM).sum(axis=0) / np.maximum(products_M, 1e-30), 1.0)
-        assert leaves_VM.shape == (VALUES, len(spread_M))
-        return cls(leaves_VM, stretch_M)
+        scale_M = np.where(products_M > 0, np.square(plain_SM).sum(axis=0) / np.maximum(products_M, 1e-30), 1.0)
+        assert centroids_VM.shape == (VALUES, len(spread_M))
+        return cls(centroids_VM, scale_M)
 
 
 def _spread_out(points_SM: Matrix, count: int) -> Matrix:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
 from densephrases.errors import ConfigError
-from densephrases.quantize.base import Codec, Coder, Records, Scorer
-from densephrases.quantize.codebooks import VALUES, Books, VectorCode
+from densephrases.quantize.base import Codec, IndexCodec, Records, Scorer
+from densephrases.quantize.codebooks import VALUES, Codebooks, ProductQuantizer
 
 Bytes = NDArray[np.uint8]
 
@@ -22,10 +22,10 @@ _ONE_THREAD = 1 << 18  # multiplications
 # Shape suffixes: B queries, N rows, D vector size, K numbers, F bytes, V values of a byte, G bytes with M numbers each.
 
 
-class BookCoder(Codec):
+class PQCodec(Codec):
     """Codes vectors by some books of a code; `mean_D` is taken off them first."""
 
-    def __init__(self, code: VectorCode, books: Books, mean_D: Floats) -> None:
+    def __init__(self, code: ProductQuantizer, books: Codebooks, mean_D: Floats) -> None:
         self.code = code
         self.books = books
         self.mean_D = mean_D
@@ -39,15 +39,15 @@ class BookCoder(Codec):
         return np.dtype([("codes", "u1", (len(self.books.sizes_F),))])
 
     def encode(self, vectors_ND: NDArray[np.floating[Any]]) -> Records:
-        numbers_NK = (np.asarray(vectors_ND, dtype=np.float32) - self.mean_D) @ self.code.forth_DK
-        ordered_NK = np.asarray(numbers_NK[:, self.books.numbers_K], dtype=np.float32)
+        numbers_NK = (np.asarray(vectors_ND, dtype=np.float32) - self.mean_D) @ self.code.projection_DK
+        ordered_NK = np.asarray(numbers_NK[:, self.books.components_K], dtype=np.float32)
         records_N = np.zeros(len(vectors_ND), dtype=self.row_type)
         for byte, group in enumerate(self.books.groups):
-            records_N["codes"][:, byte] = _nearest(ordered_NK[:, group], self.books.leaves_KV[group])
+            records_N["codes"][:, byte] = _nearest(ordered_NK[:, group], self.books.centroids_KV[group])
         return records_N
 
     def decode(self, records_N: Records) -> Floats:
-        return np.asarray(self.numbers(records_N) @ self.code.back_KD + self.mean_D, dtype=np.float32)
+        return np.asarray(self.numbers(records_N) @ self.code.reconstruction_KD + self.mean_D, dtype=np.float32)
 
     def numbers(self, records_N: Records) -> Floats:
         """What records say (N, K)."""
@@ -83,7 +83,7 @@ class BookCoder(Codec):
         for size in np.unique(self.books.sizes_F).tolist():
             bytes_G = np.flatnonzero(self.books.sizes_F == size)
             places_GM = self._first_number[bytes_G, None] + np.arange(size)
-            alike.append((bytes_G, self.books.numbers_K[places_GM].astype(np.int64), self._values[places_GM]))
+            alike.append((bytes_G, self.books.components_K[places_GM].astype(np.int64), self._values[places_GM]))
         return alike
 
     @cached_property
@@ -93,22 +93,22 @@ class BookCoder(Codec):
 
     @cached_property
     def _back_turned(self) -> Floats:
-        return np.ascontiguousarray(self.code.back_KD.T)
+        return np.ascontiguousarray(self.code.reconstruction_KD.T)
 
     @cached_property
     def _values(self) -> Floats:
         """What each value of a byte says of its numbers (K, V), in the order of the books."""
-        return self.books.leaves_KV * self.books.stretch_K[:, None]
+        return self.books.centroids_KV * self.books.scale_K[:, None]
 
     @cached_property
     def _values_by_number(self) -> Floats:
-        return np.ascontiguousarray(self._values[np.argsort(self.books.numbers_K)])
+        return np.ascontiguousarray(self._values[np.argsort(self.books.components_K)])
 
     @cached_property
     def _byte_of(self) -> NDArray[np.int64]:
         """Each number's."""
         bytes_K = np.repeat(np.arange(len(self.books.sizes_F)), self.books.sizes_F)
-        return np.asarray(bytes_K[np.argsort(self.books.numbers_K)])
+        return np.asarray(bytes_K[np.argsort(self.books.components_K)])
 
     @cached_property
     def _first_values(self) -> NDArray[np.uint32]:
@@ -120,27 +120,27 @@ class BookCoder(Codec):
         return np.asarray(self._values.reshape(len(self._values), 16, VALUES // 16).mean(axis=2))
 
 
-class CompactCoder(BookCoder, Coder):
+class ResidualPQCodec(PQCodec, IndexCodec):
     """Of rows less their passage's mean, which `means` codes."""
 
-    def __init__(self, code: VectorCode) -> None:
-        super().__init__(code, code.rows, np.zeros_like(code.mean_D))
-        self.means: BookCoder = BookCoder(code, code.passages, code.mean_D)
+    def __init__(self, code: ProductQuantizer) -> None:
+        super().__init__(code, code.residual, np.zeros_like(code.mean_D))
+        self.means: PQCodec = PQCodec(code, code.centroid, code.mean_D)
 
     def to_bytes(self) -> bytes:
         """Nothing: the code is the model's, without which no question can be asked either."""
         return b""
 
     @classmethod
-    def fit(cls, vectors_ND: Floats, code: VectorCode | None) -> Self:
+    def fit(cls, vectors_ND: Floats, code: ProductQuantizer | None) -> Self:
         return cls(refuse_none(code))
 
     @classmethod
-    def from_bytes(cls, data: Bytes, dim: int, code: VectorCode | None) -> Self:
+    def from_bytes(cls, data: Bytes, dim: int, code: ProductQuantizer | None) -> Self:
         return cls(refuse_none(code))
 
 
-def refuse_none(code: VectorCode | None) -> VectorCode:
+def refuse_none(code: ProductQuantizer | None) -> ProductQuantizer:
     if code is None:
         raise ConfigError(
             "quantizer='compact' needs a model with a code of its vectors, which this one lacks; "
@@ -149,10 +149,10 @@ def refuse_none(code: VectorCode | None) -> VectorCode:
     return code
 
 
-def _nearest(numbers_NM: Floats, leaves_MV: Floats) -> NDArray[np.int64]:
+def _nearest(numbers_NM: Floats, centroids_MV: Floats) -> NDArray[np.int64]:
     """The leaf that is nearest to each row's numbers."""
-    distances_NV = _product(numbers_NM, -2 * leaves_MV)
-    distances_NV += np.square(leaves_MV).sum(axis=0)
+    distances_NV = _product(numbers_NM, -2 * centroids_MV)
+    distances_NV += np.square(centroids_MV).sum(axis=0)
     return np.asarray(distances_NV.argmin(axis=1))
 
 

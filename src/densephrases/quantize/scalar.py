@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
-from densephrases.quantize.base import Coder, Records, Scorer
-from densephrases.quantize.codebooks import VectorCode
+from densephrases.quantize.base import IndexCodec, Records, Scorer
+from densephrases.quantize.codebooks import ProductQuantizer
 
 _SHRINK_ROWS = 16  # as many made-up rows of mean 0 and equal spread steady a calibration from few rows
 _LEAST_SPREAD = 0.25  # of the typical one: else one odd value in a quiet dimension spoils its whole row
@@ -48,16 +48,16 @@ class Calibration:
         return cls(mean_D.astype(np.float32), np.maximum(spread_D, _LEAST_SPREAD * typical).astype(np.float32))
 
 
-class CalibratedCoder(Coder):
+class CalibratedCodec(IndexCodec):
     def __init__(self, calibration: Calibration) -> None:
         self.calibration = calibration
 
     @classmethod
-    def fit(cls, vectors_ND: Floats, code: VectorCode | None = None) -> Self:
+    def fit(cls, vectors_ND: Floats, code: ProductQuantizer | None = None) -> Self:
         return cls(Calibration.of(vectors_ND))
 
     @classmethod
-    def from_bytes(cls, data: NDArray[np.uint8], dim: int, code: VectorCode | None = None) -> Self:
+    def from_bytes(cls, data: NDArray[np.uint8], dim: int, code: ProductQuantizer | None = None) -> Self:
         mean_D, spread_D = data.view("<f4").reshape(2, dim)
         return cls(Calibration(np.array(mean_D), np.array(spread_D)))
 
@@ -69,7 +69,7 @@ class CalibratedCoder(Coder):
         return len(self.calibration.mean_D)
 
 
-class HalfCoder(CalibratedCoder):
+class HalfCodec(CalibratedCodec):
     """The numbers as they are, in 16 bits; of the calibration only the vector size matters."""
 
     @property
@@ -88,7 +88,7 @@ class HalfCoder(CalibratedCoder):
         return lambda records_N: np.asarray(queries_BD @ self.decode(records_N).T, dtype=np.float32)
 
 
-class ScaledCoder(CalibratedCoder):
+class ScalarQuantizer(CalibratedCodec):
     """Whole numbers, and before them the scale they are multiplied with."""
 
     @abstractmethod
@@ -125,7 +125,7 @@ class ScaledCoder(CalibratedCoder):
         return scores
 
 
-class Int8Coder(ScaledCoder):
+class Int8Quantizer(ScalarQuantizer):
     @property
     def row_type(self) -> np.dtype[Any]:
         return np.dtype([("scale", "<f4"), ("codes", "i1", (self.dim,))])
@@ -138,7 +138,7 @@ class Int8Coder(ScaledCoder):
         return np.rint(values_ND / scale_N[:, None]), scale_N
 
 
-class Int4Coder(ScaledCoder):
+class Int4Quantizer(ScalarQuantizer):
     """Two codes a byte: the first half of the dimensions in the low bits, the second half in the high bits.
 
     The 16 levels lie at -7.5, -6.5, ... 7.5.

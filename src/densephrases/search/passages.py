@@ -133,9 +133,9 @@ def _documents(segment: Segment, phrases: Phrases) -> Rows:
 
 
 def _begins(segment: Segment, phrases: Phrases) -> Rows:
-    return segment.places(phrases.start_N) - segment.passage_places[_passages(segment, phrases)]
+    return segment.places(phrases.start_N) - segment.passage_bytes[_passages(segment, phrases)]
 
 
 def _stops(segment: Segment, phrases: Phrases) -> Rows:
     stops_N = segment.places(phrases.end_N) + segment.lengths(phrases.end_N)
-    return stops_N - segment.passage_places[_passages(segment, phrases)]
+    return stops_N - segment.passage_bytes[_passages(segment, phrases)]

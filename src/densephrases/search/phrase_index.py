@@ -220,7 +220,7 @@ class PhraseIndex:
     ) -> "Adaptation":
         """Learn from questions and their answers, and answer with what was learned from now on.
 
-        Only the question side of the model changes: the index stays as it is. Needs the extra 'train'.
+        Only the query encoder of the model changes: the index stays as it is. Needs the extra 'train'.
 
         Args:
             questions: Such as will be asked.
@@ -258,7 +258,7 @@ class PhraseIndex:
         Args:
             subjects: Names, such as "Ada Lovelace".
             relation: Such as "place of birth".
-            template: The question, with {subject} and {relation} in it; `SLOT` for question sides trained on slots.
+            template: The question, with {subject} and {relation} in it; `SLOT` for query encoders trained on slots.
             prefer_titles: Whether documents whose title is the subject come before others.
             min_confidence: Objects with less confidence are left out.
             advance: Told how many more subjects are done.

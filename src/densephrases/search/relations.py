@@ -11,7 +11,7 @@ from densephrases.search.answers import Answer
 Search = Callable[..., list[list[Answer]]]
 """`PhraseIndex.search` for several questions."""
 
-SLOT = "{subject} [SEP] {relation}"  # what question sides are trained on that are made for slots
+SLOT = "{subject} [SEP] {relation}"  # what query encoders are trained on that are made for slots
 # What a model understands that only knows questions: 37.8 instead of 32.8 of 100 facts (docs/evaluation.md).
 QUESTION = "what is the {relation} of {subject}?"
 

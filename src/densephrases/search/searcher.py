@@ -157,7 +157,7 @@ class Searcher:
 
     def _words(self, questions: Sequence[str], request: Request) -> QuestionWords | None:
         """As they were typed: capitals make no difference."""
-        weight = self._encoder.config.word_weight if request.words is None else request.words
+        weight = self._encoder.config.lexical_weight if request.words is None else request.words
         return QuestionWords.of(questions, self._word_values, weight) if weight else None
 
     @cached_property

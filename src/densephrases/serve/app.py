@@ -13,7 +13,7 @@ from densephrases.serve.api import info as about
 from densephrases.serve.api.openapi import with_limits
 from densephrases.serve.page.static import add_page
 from densephrases.serve.problems import add_problem_handlers
-from densephrases.serve.runtime.middleware import Envelope
+from densephrases.serve.runtime.middleware import Middleware
 from densephrases.serve.runtime.service import Service
 from densephrases.version import __version__
 
@@ -22,7 +22,7 @@ _DESCRIPTION = """Answers questions from an index of documents with the exact ph
 Offsets count the characters (Unicode code points) of the document's text. Errors are problem details (RFC 9457)."""
 
 
-def create_app(service: Service) -> Envelope:
+def create_app(service: Service) -> Middleware:
     """Everything a server needs to answer from this service; it starts and stops with the server."""
     app = FastAPI(
         title="DensePhrases",
@@ -47,7 +47,7 @@ def create_app(service: Service) -> Envelope:
             expose_headers=["Retry-After", "X-Request-Id"],
         )
     _describe_limits(app, service)
-    return Envelope(app, service.settings, service.metrics)
+    return Middleware(app, service.settings, service.metrics)
 
 
 def _describe_limits(app: FastAPI, service: Service) -> None:

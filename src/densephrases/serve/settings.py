@@ -41,7 +41,7 @@ class ServiceSettings:
     Attributes:
         index: Folder of the index.
         model: Where the index's model is found now; None: where it was.
-        task: Which of the model's question sides asks; None: the default one.
+        task: Which of the model's query encoders asks; None: the default one.
         threads: Of one forward pass of the model; None takes one for each core.
         queue: Questions that may wait; further ones are refused with 503.
         deadline_seconds: A request that takes longer is answered with 503; a body that takes longer to come, with 408.

@@ -13,7 +13,7 @@ from densephrases.model.folders import resolve
 from densephrases.nn.onnx.restore import read_model
 from densephrases.nn.phrase_model import PhraseModel
 
-ALIKE = ("share", "split", "dim", "question_trunk")  # which give equal weights another meaning
+ALIKE = ("share", "split", "dim", "question_backbone")  # which give equal weights another meaning
 
 
 def mean_model(models: Sequence[str | Path]) -> PhraseModel:

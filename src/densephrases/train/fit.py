@@ -1,4 +1,4 @@
-"""From files, or from lists of questions and answers, to a model whose question side fits them."""
+"""From files, or from lists of questions and answers, to a model whose query encoder fits them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from densephrases.model.onnx import OnnxEncoder
 from densephrases.nn.adapted_folder import read_adaptable, refuse_unfit_target, save_adapted
 from densephrases.nn.onnx.restore import restore_questions
 from densephrases.nn.phrase_model import TorchEncoder
-from densephrases.nn.question_tower import AdaptedEncoder, QuestionSide, with_questions
+from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower, with_questions
 from densephrases.train.loop.loop import LoopConfig, Observer, Outcome
 from densephrases.train.queries.relevance import Target
 from densephrases.train.queries.run import learn_queries
@@ -31,10 +31,10 @@ class QueryRecipe(QuerySettings):
 
     Attributes:
         index: Folder of the index in which answers are to be found.
-        model: A bundled model's name or a model folder, whose default question side is the beginning.
+        model: A bundled model's name or a model folder, whose default query encoder is the beginning.
         train: Files of questions with answers.
         dev: A file to choose the best epoch by; None keeps the last.
-        task: Name of the side within the model folder; None makes it the default side of a new folder.
+        task: Name of the tower within the model folder; None makes it the default tower of a new folder.
         limit: Learn from so many questions, drawn at random; None takes all.
         dev_limit: Choose by so many.
     """
@@ -56,7 +56,7 @@ def train_queries(
     resume: bool = True,
     cpu: bool = False,
 ) -> Outcome:
-    """Learns the question side of a recipe and saves it in the model folder `out`; `run` holds its checkpoints."""
+    """Learns the query encoder of a recipe and saves it in the model folder `out`; `run` holds its checkpoints."""
     source = resolve(recipe.model)
     asked = [question for path in recipe.train for question in read_questions(path).questions]
     dev = [] if recipe.dev is None else read_questions(recipe.dev).questions
@@ -66,7 +66,7 @@ def train_queries(
     learned = learn_queries(
         index,
         adaptable.encoder,
-        adaptable.side,
+        adaptable.tower,
         drawn(asked, recipe.limit, recipe.loop.seed),
         drawn(dev, recipe.dev_limit, recipe.loop.seed),
         recipe,
@@ -75,8 +75,8 @@ def train_queries(
         resume,
         cpu,
     )
-    card = adapted_card(adaptable.side.config, [path.name for path in recipe.train], learned.scores)
-    save_adapted(adaptable.side, source, out, recipe.task, card)
+    card = adapted_card(adaptable.tower.config, [path.name for path in recipe.train], learned.scores)
+    save_adapted(adaptable.tower, source, out, recipe.task, card)
     return Outcome(learned.scores, learned.coverage)
 
 
@@ -91,7 +91,7 @@ def drawn(asked: Sequence[OpenQuestion], limit: int | None, seed: int) -> list[O
 
 @dataclass(frozen=True)
 class Adaptation:
-    """A question side that was learned for an index, and how well it does.
+    """A query encoder that was learned for an index, and how well it does.
 
     Attributes:
         encoder: Answers questions with it; `PhraseIndex.fit` has put it in place already.
@@ -104,12 +104,12 @@ class Adaptation:
     coverage: Coverage
 
     def save(self, folder: str | Path, task: str | None = None) -> None:
-        """As the default side of a new model folder, or as that of a task within a folder of the same model."""
-        out, side, base = Path(folder), self.encoder.side, self.encoder.base
+        """As the default tower of a new model folder, or as that of a task within a folder of the same model."""
+        out, tower, base = Path(folder), self.encoder.tower, self.encoder.base
         if isinstance(base, OnnxEncoder):
-            save_adapted(side, base.folder, out, task, adapted_card(side.config, [], self.scores))
+            save_adapted(tower, base.folder, out, task, adapted_card(tower.config, [], self.scores))
         elif isinstance(base, TorchEncoder) and task is None:
-            with_questions(base.model, side).save_pretrained(out, adapted_card(side.config, [], self.scores))
+            with_questions(base.model, tower).save_pretrained(out, adapted_card(tower.config, [], self.scores))
         else:
             raise ModelError(f"task={task!r} cannot be saved: the model stands in no folder; save without a task.")
 
@@ -135,30 +135,30 @@ def adapt(
         epochs=epochs, learning_rate=learning_rate, seed=seed, evaluate_every=1, checkpoint_every=None, capture=False
     )
     settings = QuerySettings(target=target, top_k=top_k, batch_size=batch_size, processes=1, loop=loop)
-    base, side = _parts(encoder)
+    base, tower = _parts(encoder)
     judged = [] if dev is None else asked_of(*dev)
     with TemporaryDirectory() as run:
         learned = learn_queries(
-            index, base, side, asked_of(questions, answers), judged, settings, Path(run), observers, False, cpu
+            index, base, tower, asked_of(questions, answers), judged, settings, Path(run), observers, False, cpu
         )
     return Adaptation(learned.encoder, learned.scores, learned.coverage)
 
 
-def _parts(encoder: Encoder) -> tuple[Encoder, QuestionSide]:
-    """What encodes passages, and a copy of the question side to be trained."""
+def _parts(encoder: Encoder) -> tuple[Encoder, QuestionTower]:
+    """What encodes passages, and a copy of the query encoder to be trained."""
     if isinstance(encoder, AdaptedEncoder):
-        base, side = encoder.base, QuestionSide(encoder.config, encoder.tokens)
-        side.load_state_dict(encoder.side.state_dict())
+        base, tower = encoder.base, QuestionTower(encoder.config, encoder.tokens)
+        tower.load_state_dict(encoder.tower.state_dict())
     elif isinstance(encoder, OnnxEncoder):
-        base, side = encoder, restore_questions(encoder)
+        base, tower = encoder, restore_questions(encoder)
     elif isinstance(encoder, TorchEncoder):
-        base, side = encoder, QuestionSide.of(encoder.model)
+        base, tower = encoder, QuestionTower.of(encoder.model)
     else:
         raise ModelError(
             f"{type(encoder).__name__} has no weights to learn; use a bundled model, a model folder or a PhraseModel."
         )
-    side.config = replace(side.config, fingerprint=encoder.fingerprint)
-    return base, side
+    tower.config = replace(tower.config, fingerprint=encoder.fingerprint)
+    return base, tower
 
 
 def asked_of(questions: Sequence[str], answers: Sequence[str | Sequence[str]]) -> list[OpenQuestion]:

@@ -12,7 +12,7 @@ from densephrases.data.squad import QuestionedPassage, read_squad
 from densephrases.evaluate.reading import Prediction, ReadingScores
 from densephrases.model.card import write_card
 from densephrases.model.tokenizer import Window
-from densephrases.nn.backbone import trunk_parameters
+from densephrases.nn.backbone import backbone_parameters
 from densephrases.nn.reader import Reader
 from densephrases.search.scoring.in_passage import Span, best_span
 from densephrases.train.loop.loop import Loop, LoopConfig, Observer, Outcome
@@ -72,7 +72,7 @@ class ReaderTask:
     ) -> None:
         self.recipe, self.model, self.dev = recipe, model, dev
         self.examples = [example for passage in examples for example in reader_examples(model, passage)]
-        self.trunk_parameters = trunk_parameters(model.trunk)
+        self.backbone_parameters = backbone_parameters(model.backbone)
         self.padding = Padding()
 
     def prepare(self, device: torch.device, world: int, fixed_shapes: bool) -> None:
@@ -106,7 +106,7 @@ class ReaderTask:
         return {"loss": ((losses_Q[0] + losses_Q[1]) * batch.weight_Q).sum() / 2}
 
     def floating_point_operations(self, batch: ReaderBatch) -> float:
-        return 6.0 * self.trunk_parameters * batch.token_count
+        return 6.0 * self.backbone_parameters * batch.token_count
 
     def evaluate(self) -> dict[str, float]:
         scores = ReadingScores.of(reader_predictions(self.model, self.dev))
@@ -129,7 +129,7 @@ def reader_predictions(reader: Reader, passages: list[QuestionedPassage]) -> lis
     reading = reader.read([(text, [q.text for q in questions]) for text, questions in asked])
     for number, ((text, questions), read) in enumerate(zip(asked, reading, strict=True)):
         for question, (start_T, end_T) in zip(questions, read.logits_Q2T, strict=True):
-            span = best_span(start_T, end_T, read.reach_T) or Span(0, -1, -np.inf)
+            span = best_span(start_T, end_T, read.max_span_T) or Span(0, -1, -np.inf)
             answer = text[read.offsets_T2[span.start, 0] : read.offsets_T2[span.end, 1]] if span.end >= 0 else ""
             predictions.append(Prediction(question, answer, number, span.score))
     return predictions

@@ -13,7 +13,7 @@ from densephrases.evaluate.tune import filter_threshold as filtering
 from densephrases.model.config import ModelConfig
 from densephrases.model.folders import resolve
 from densephrases.nn.reader import Reader
-from densephrases.quantize.codebooks import CODE_FILE, VectorCode
+from densephrases.quantize.codebooks import CODEBOOKS_FILE, ProductQuantizer
 from tests.cli.conftest import Command
 
 
@@ -112,7 +112,7 @@ def test_words_stores_the_chosen_weight(
     result = densephrases("eval", "words", small_squad, "--model", model, "--index", index, "--write", "--json")
     values = json.loads(result.out)
     assert values["chosen"] in values["rows"]
-    assert ModelConfig.load(model) == before.with_word_weight(values["chosen"]["weight"])
+    assert ModelConfig.load(model) == before.with_lexical_weight(values["chosen"]["weight"])
     shown = densephrases("eval", "words", small_squad, "--model", model, "--index", index, "--questions", "3")
     assert "3 questions" in shown.out or "2 questions" in shown.out
     assert shown.out.count("chosen") == 1
@@ -125,13 +125,13 @@ def test_a_code_is_stored_when_asked_for(
     shutil.copytree(exported, model)
     shown = densephrases("eval", "code", small_squad, "--model", model)
     assert "bytes a kept token" in shown.out
-    assert not (model / CODE_FILE).exists(), "not unasked"
+    assert not (model / CODEBOOKS_FILE).exists(), "not unasked"
     refused = densephrases("eval", "reading", small_squad, "--model", model, "--quantizer", "compact")
     assert refused.code == 2
     assert "eval code DATA" in refused.err
     values = json.loads(densephrases("eval", "code", small_squad, "--model", model, "--write", "--json").out)
     assert values.keys() == {"dimensions", "row_bytes", "passage_bytes", "score_error"}
-    assert VectorCode.read(model, values["dimensions"]) is not None
+    assert ProductQuantizer.read(model, values["dimensions"]) is not None
     assert densephrases("eval", "reading", small_squad, "--model", model, "--quantizer", "compact").code == 0
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.data.matching.em_f1 import best_over_golds, exact_match, f1, normalize_answer
+from densephrases.data.matching.em_f1 import best_over_answers, exact_match, f1, normalize_answer
 
 
 @pytest.mark.parametrize(
@@ -72,5 +72,5 @@ def test_f1_is_symmetric_and_no_less_than_exact_match(one: str, other: str) -> N
 
 def test_best_gold_counts() -> None:
     golds = ["Denver", "the Broncos", "Denver Broncos"]
-    assert best_over_golds(exact_match, "broncos", golds) == 1
-    assert best_over_golds(f1, "Denver Broncos team", golds) == pytest.approx(4 / 5)
+    assert best_over_answers(exact_match, "broncos", golds) == 1
+    assert best_over_answers(f1, "Denver Broncos team", golds) == pytest.approx(4 / 5)

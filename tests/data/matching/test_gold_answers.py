@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from densephrases.data.matching.gold_answers import golds_of, squeeze
+from densephrases.data.matching.gold_answers import gold_answers_of, squeeze
 from densephrases.data.questions import OpenQuestion
 from tests.data.matching.test_answer_scan import ANSWERS, TEXTS, found_in
 
@@ -23,7 +23,7 @@ UNKNOWN = OpenQuestion("1", "who?", ())
     ],
 )
 def test_phrases(question: OpenQuestion, phrase: str, right: bool, f1: float) -> None:
-    golds = golds_of(question, 20)
+    golds = gold_answers_of(question, 20)
     assert golds.right(phrase) is right
     assert golds.f1(phrase) == pytest.approx(f1)
 
@@ -40,10 +40,10 @@ def test_phrases(question: OpenQuestion, phrase: str, right: bool, f1: float) ->
     ],
 )
 def test_passages(question: OpenQuestion, passage: str, stands: bool) -> None:
-    assert golds_of(question, 20).stand_in(passage, squeeze(passage)) is stands
+    assert gold_answers_of(question, 20).stand_in(passage, squeeze(passage)) is stands
 
 
 @given(ANSWERS, TEXTS)
 def test_the_quick_look_leaves_nothing_out(answer: str, text: str) -> None:
-    golds = golds_of(OpenQuestion("1", "who?", (answer,)), 20)
+    golds = gold_answers_of(OpenQuestion("1", "who?", (answer,)), 20)
     assert golds.stand_in(text, squeeze(text)) is bool(found_in([answer], text))

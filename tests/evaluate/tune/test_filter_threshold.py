@@ -10,7 +10,7 @@ from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import PassageVectors, QuestionVectors
 from densephrases.text.passages import Passage
 
-CONFIG = ModelConfig(base="random", trunk={"hidden_size": 8})
+CONFIG = ModelConfig(base="random", backbone={"hidden_size": 8})
 WORDS = [60, 1, 0, 39]
 
 

@@ -12,7 +12,7 @@ from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import PassageVectors, QuestionVectors
 from densephrases.text.passages import Passage
 
-CONFIG = ModelConfig(base="by hand", trunk={"hidden_size": 2})
+CONFIG = ModelConfig(base="by hand", backbone={"hidden_size": 2})
 
 
 def one_question() -> EncodedFile:

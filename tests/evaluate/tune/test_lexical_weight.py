@@ -59,4 +59,4 @@ def test_the_bundled_model_lets_words_count() -> None:
     from densephrases.model.config import ModelConfig
     from densephrases.model.folders import resolve
 
-    assert ModelConfig.load(Path(resolve("small"))).word_weight > 0
+    assert ModelConfig.load(Path(resolve("small"))).lexical_weight > 0

@@ -22,7 +22,10 @@ def test_items_come_from_all_over(count: int, most: int, expected: int) -> None:
 
 def test_the_error_is_that_of_scores(passages: list[QuestionedPassage]) -> None:
     found = learned_code(HashEncoder(), passages, 100, 100)
-    assert (found.row_bytes, found.passage_bytes) == (len(found.code.rows.sizes_F), len(found.code.passages.sizes_F))
+    assert (found.row_bytes, found.passage_bytes) == (
+        len(found.code.residual.sizes_F),
+        len(found.code.centroid.sizes_F),
+    )
     assert len(found.code.mean_D) == DIM
     assert 0 < found.score_error < 1
 

@@ -25,7 +25,7 @@ from densephrases.index.folder import IndexFolder
 from densephrases.index.kinds import Quantizer
 from densephrases.index.manifest import SegmentEntry
 from densephrases.index.segment.reader import MEANS_FILE, VECTORS_FILE
-from densephrases.index.segment.token_offsets import PLACE_ARRAYS
+from densephrases.index.segment.token_offsets import TOKEN_OFFSET_ARRAYS
 from densephrases.index.segment.token_rows import Rows
 from densephrases.index.segment.writer import SegmentWriter
 from densephrases.index.settings import IndexSettings
@@ -33,8 +33,8 @@ from densephrases.index.vectors.store import CodedRows
 from densephrases.model.bulk_encoder import BulkEncoder, Codes, Coding, KeptVectors
 from densephrases.model.encoder import PassageVectors
 from densephrases.model.packing import PackedPassages, Packing
-from densephrases.quantize.codebooks import VectorCode
-from densephrases.quantize.product import CompactCoder
+from densephrases.quantize.codebooks import ProductQuantizer
+from densephrases.quantize.product import ResidualPQCodec
 from densephrases.text.documents import Document
 from densephrases.text.passages import Passage
 from tests.index.made_up import DIM, CodedEncoder, HashEncoder, collections, documents, long_text
@@ -63,12 +63,12 @@ class BulkHashEncoder(HashEncoder, BulkEncoder):
         kept_R = np.flatnonzero(np.concatenate([np.zeros(0, dtype=bool), *kept]))
         return KeptVectors(kept_R, vectors_TD[kept_R].astype(np.float16))
 
-    def coding(self, code: VectorCode) -> Coding:
+    def coding(self, code: ProductQuantizer) -> Coding:
         self.codings = getattr(self, "codings", 0) + 1
-        coder = CompactCoder(code)
+        codec = ResidualPQCodec(code)
 
         def codes(vectors_RD: Any, rows_P: Any) -> Codes:
-            coded = CodedRows.of(vectors_RD, rows_P, coder)
+            coded = CodedRows.of(vectors_RD, rows_P, codec)
             return Codes(np.concatenate(coded.records_N)["codes"], coded.means_P["codes"])
 
         return codes
@@ -106,7 +106,7 @@ def build(
 def contents(index: IndexFolder) -> list[Any]:
     found: list[Any] = []
     for segment in index.segments:
-        arrays = ("passage_offsets", "passage_rows", *PLACE_ARRAYS)
+        arrays = ("passage_offsets", "passage_rows", *TOKEN_OFFSET_ARRAYS)
         found += [*(segment.array(name).tolist() for name in arrays), segment.blob(VECTORS_FILE).tolist()]
         found += [segment.document(number) for number in range(segment.documents)]
     return found
@@ -214,7 +214,7 @@ def wait_for_group(number: int) -> None:
             time.sleep(0.1)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals reach groups of processes otherwise there")
+@pytest.mark.skipif(os.name == "nt", reason="signals max_span groups of processes otherwise there")
 def test_ctrl_c_ends_all_processes_and_keeps_what_is_encoded(tmp_path: Path) -> None:
     """As at a terminal, where all processes are told; a script without a guard, which must not run twice."""
     code = ENDLESS.format(folder=str(tmp_path / "index"))
@@ -295,9 +295,9 @@ def test_rows_reach_as_far_as_their_tokens_do(data: st.DataObject) -> None:
     """Against one row at a time, looked at by hand."""
     passages = data.draw(st.lists(st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=8), max_size=5))
     tokens = [
-        (p, t, min(t + reach, len(one) - 1), kept)
+        (p, t, min(t + max_span, len(one) - 1), kept)
         for p, one in enumerate(passages)
-        for t, (reach, kept) in enumerate(one)
+        for t, (max_span, kept) in enumerate(one)
     ]
     count = len(tokens)
     none: Any = np.zeros(0, dtype=np.int64)
@@ -317,4 +317,4 @@ def test_rows_reach_as_far_as_their_tokens_do(data: st.DataObject) -> None:
     expected = [
         sum(q == p and t < u <= last and other for q, u, _, other in tokens) for p, t, last, kept in tokens if kept
     ]
-    assert rows.reach_R.tolist() == expected
+    assert rows.max_span_R.tolist() == expected

@@ -9,7 +9,7 @@ from densephrases.arrays import Floats
 from densephrases.index.candidates import passage_lists as lists
 from densephrases.index.candidates.passage_lists import Ranking, UpperBits, packed, passage_lists
 from densephrases.index.vectors.store import VectorStore
-from densephrases.quantize.product import BookCoder, CompactCoder
+from densephrases.quantize.product import PQCodec, ResidualPQCodec
 from tests.index.made_up import code_for
 
 DIM = 48
@@ -20,16 +20,16 @@ def store_with(rows_P: list[int]) -> VectorStore:
     return VectorStore.of(vectors, np.array(rows_P), "compact", code_for(DIM))
 
 
-def coder_of(store: VectorStore) -> CompactCoder:
-    assert isinstance(store.coder, CompactCoder)
-    return store.coder
+def coder_of(store: VectorStore) -> ResidualPQCodec:
+    assert isinstance(store.codec, ResidualPQCodec)
+    return store.codec
 
 
-def by_upper_bits(coder: BookCoder, codes_NF: NDArray[np.uint8], count: int) -> Floats:
+def by_upper_bits(codec: PQCodec, codes_NF: NDArray[np.uint8], count: int) -> Floats:
     """What the upper four bits of the first bytes say of all numbers (N, K)."""
-    rough = np.zeros((len(codes_NF), len(coder.books.numbers_K)), dtype=np.float32)
-    for byte, group in enumerate(coder.books.groups[:count]):
-        rough[:, coder.books.numbers_K[group]] = coder.branches[group].T[codes_NF[:, byte] >> 4]
+    rough = np.zeros((len(codes_NF), len(codec.books.components_K)), dtype=np.float32)
+    for byte, group in enumerate(codec.books.groups[:count]):
+        rough[:, codec.books.components_K[group]] = codec.branches[group].T[codes_NF[:, byte] >> 4]
     return rough
 
 
@@ -40,14 +40,14 @@ def test_scores_are_those_of_lists_and_upper_bits(
 ) -> None:
     monkeypatch.setattr(lists, "_PACKED_ROWS", packed_rows)
     store = store_with(rows_P)
-    coder, passages = coder_of(store), len(rows_P)
+    codec, passages = coder_of(store), len(rows_P)
     random = np.random.default_rng(1)
-    asked = coder.asked(random.normal(size=(4, DIM)).astype(np.float32))
+    asked = codec.asked(random.normal(size=(4, DIM)).astype(np.float32))
     of_lists = random.normal(size=(4, passages)).astype(np.float32)
     everything = np.tile(np.arange(passages), (4, 1)), of_lists, faiss.SearchParametersIVF(nprobe=passages)
     scores, found = passage_lists(store).search(asked, len(store), *everything)
     assert [sorted(rows) for rows in found.tolist()] == [list(range(len(store)))] * 4
-    expected = asked @ by_upper_bits(coder, store.records_N["codes"], DIM // 12).T
+    expected = asked @ by_upper_bits(codec, store.records_N["codes"], DIM // 12).T
     spread = expected.max() - expected.min()
     expected += np.repeat(of_lists, rows_P, axis=1)
     np.testing.assert_allclose(scores, np.take_along_axis(expected, found, axis=1), atol=0.02 * spread)
@@ -55,13 +55,13 @@ def test_scores_are_those_of_lists_and_upper_bits(
 
 def test_means_score_what_their_upper_bits_say() -> None:
     store = store_with([3, 0, 9, 1, 40] * 20)
-    coder = coder_of(store)
+    codec = coder_of(store)
     assert store.means is not None
-    asked = coder.asked(np.random.default_rng(1).normal(size=(3, DIM)).astype(np.float32))
+    asked = codec.asked(np.random.default_rng(1).normal(size=(3, DIM)).astype(np.float32))
     order, scores = Ranking(store).best(asked, 100)
     assert [sorted(passages) for passages in order.tolist()] == [list(range(100))] * 3
     codes = store.means.records_P["codes"]
-    expected = asked @ by_upper_bits(coder.means, codes, codes.shape[1]).T
+    expected = asked @ by_upper_bits(codec.means, codes, codes.shape[1]).T
     spread = expected.max() - expected.min()
     np.testing.assert_allclose(scores, np.take_along_axis(expected, order, axis=1), atol=0.02 * spread)
 
@@ -107,9 +107,9 @@ def test_codes_are_packed_as_faiss_packs_them() -> None:
 
 
 def test_every_number_of_the_bytes_is_compared_once() -> None:
-    coder = CompactCoder(code_for(384))
-    numbers = np.arange(1, len(coder.books.numbers_K) + 1, dtype=np.float32)[None]
-    for count in (1, 7, len(coder.books.sizes_F)):
-        compared = UpperBits.of(coder, count).compared(numbers)[0]
-        expected = coder.books.numbers_K[: coder.books.groups[:count][-1].stop] + 1
+    codec = ResidualPQCodec(code_for(384))
+    numbers = np.arange(1, len(codec.books.components_K) + 1, dtype=np.float32)[None]
+    for count in (1, 7, len(codec.books.sizes_F)):
+        compared = UpperBits.of(codec, count).compared(numbers)[0]
+        expected = codec.books.components_K[: codec.books.groups[:count][-1].stop] + 1
         assert sorted(compared[compared > 0].tolist()) == sorted(expected.tolist())

@@ -1,4 +1,4 @@
-"""Candidates: exact ones equal sorting all scores, approximate ones nearly, and none fails on few rows."""
+"""CandidateIndex: exact ones equal sorting all scores, approximate ones nearly, and none fails on few rows."""
 
 from itertools import product
 from pathlib import Path
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
 from densephrases.errors import ConfigError
+from densephrases.index.candidates import exact
 from densephrases.index.candidates import search as candidates
-from densephrases.index.candidates.base import Candidates
+from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.exact import ExactCandidates
 from densephrases.index.candidates.search import (
     IvfCandidates,
@@ -79,8 +80,8 @@ def test_a_scan_in_blocks_equals_one_at_once(monkeypatch: pytest.MonkeyPatch) ->
     queries = clustered(3, 8, seed=5)
     allowed = np.arange(500) % 3 != 0
     expected = ExactCandidates(store).search(queries, 20, allowed)
-    monkeypatch.setattr(candidates, "_KEPT_BYTES", 0)
-    monkeypatch.setattr(candidates, "_SCAN_ROWS", 7)
+    monkeypatch.setattr(exact, "_KEPT_BYTES", 0)
+    monkeypatch.setattr(exact, "_SCAN_ROWS", 7)
     found = ExactCandidates(store).search(queries, 20, allowed)
     assert found[1].tolist() == expected[1].tolist()
     np.testing.assert_allclose(found[0], expected[0], rtol=1e-5)
@@ -103,7 +104,7 @@ def test_any_number_of_rows_can_be_searched(wanted: CandidateKind, rows: int, tm
 
 
 @pytest.fixture(scope="module", params=[*product(BUILT, ["int8", "compact"]), ("passages", "compact")], ids=" ".join)
-def approximate(request: pytest.FixtureRequest) -> Candidates:
+def approximate(request: pytest.FixtureRequest) -> CandidateIndex:
     kind, quantizer = request.param
     store = store_of(clustered(5000, 64), quantizer)
     return PassageCandidates(store) if kind == "passages" else IvfCandidates(store, build_ivf(store, kind))
@@ -113,7 +114,7 @@ def recall(found: Rows, best: Rows) -> float:
     return float(np.mean([len(set(a) & set(b)) / len(b) for a, b in zip(found.tolist(), best.tolist(), strict=True)]))
 
 
-def test_approximate_candidates_find_nearly_all(approximate: Candidates) -> None:
+def test_approximate_candidates_find_nearly_all(approximate: CandidateIndex) -> None:
     queries = clustered(50, 64, seed=1)
     scores, found = approximate.search(queries, 10)
     expected, best = oracle(approximate.store, queries, 10, None)
@@ -122,15 +123,15 @@ def test_approximate_candidates_find_nearly_all(approximate: Candidates) -> None
     np.testing.assert_allclose(scores[:, 0], expected[:, 0], rtol=0.1 if unlike else 0.05)
 
 
-def test_effort_one_is_exact_and_more_effort_finds_more(approximate: Candidates) -> None:
+def test_effort_one_is_exact_and_more_effort_finds_more(approximate: CandidateIndex) -> None:
     queries = clustered(50, 64, seed=1)
     _, best = oracle(approximate.store, queries, 10, None)
     recalls = [recall(approximate.search(queries, 10, effort=effort)[1], best) for effort in (0, 0.5, 1)]
     assert recalls[0] <= recalls[1] <= recalls[2] == 1.0
 
 
-def test_at_least_400_rows_are_scored_again(approximate: Candidates) -> None:
-    _, found = approximate.search(clustered(5, 64, seed=1), 10, spare=100)
+def test_at_least_400_rows_are_scored_again(approximate: CandidateIndex) -> None:
+    _, found = approximate.search(clustered(5, 64, seed=1), 10, oversample=100)
     assert (np.count_nonzero(found >= 0, axis=1) == 400).all()
     assert [least_rescored(rows) for rows in (1, 100_000, 10_000_000)] == [400, 400, 861]
 
@@ -153,7 +154,7 @@ def test_however_many_threads_there_are_all_lists_count(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("share", [0.5, 0.01])
-def test_a_mask_is_kept_to(approximate: Candidates, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mask_is_kept_to(approximate: CandidateIndex, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidates, "EXACT_ROWS", 1000)
     queries = clustered(50, 64, seed=1)
     allowed = np.random.default_rng(2).random(5000) < share
@@ -170,7 +171,7 @@ def test_building_twice_writes_the_same_bytes(kind: CandidateKind, quantizer: Qu
     assert entries[0] == entries[1] != {}
 
 
-def test_no_queries(approximate: Candidates) -> None:
+def test_no_queries(approximate: CandidateIndex) -> None:
     scores, rows = approximate.search(np.zeros((0, 64), dtype=np.float32), 5)
     assert scores.shape == rows.shape == (0, 5)
 

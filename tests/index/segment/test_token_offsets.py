@@ -1,4 +1,4 @@
-"""Places, lengths and reach of rows against plain arrays of them."""
+"""TokenOffsets, lengths and max_span of rows against plain arrays of them."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from densephrases.index.segment.token_offsets import PLACE_ARRAYS, Places, PlaceWriter
+from densephrases.index.segment.token_offsets import TOKEN_OFFSET_ARRAYS, TokenOffsets, TokenOffsetWriter
 
 Table = NDArray[np.int64]
 
 STEP = st.sampled_from([0, 1, 5, 255, 256, 257, 5000]) | st.integers(0, 40)
 LENGTH = st.integers(0, 12) | st.sampled_from([255, 256, 65535, 65536, (1 << 24) - 1])
-REACH = st.integers(0, 255)
-ROWS = st.lists(st.tuples(STEP, LENGTH, REACH), max_size=60)
+MAX_SPAN = st.integers(0, 255)
+ROWS = st.lists(st.tuples(STEP, LENGTH, MAX_SPAN), max_size=60)
 
 
 def table_of(rows: Sequence[tuple[int, int, int]]) -> Table:
-    """Place, length and reach of each row, from the steps between places."""
+    """Place, length and max_span of each row, from the steps between places."""
     table_R3 = np.array(rows, dtype=np.int64).reshape(-1, 3)
     table_R3[:, 0] = np.cumsum(table_R3[:, 0])
     return table_R3
@@ -29,16 +29,18 @@ def table_of(rows: Sequence[tuple[int, int, int]]) -> Table:
 
 def written(tables: Sequence[Table]) -> dict[str, NDArray[Any]]:
     arrays: dict[str, list[NDArray[Any]]] = defaultdict(list)
-    writer = PlaceWriter(lambda name, values: arrays[name].append(np.asarray(values).astype(PLACE_ARRAYS[name])))
+    writer = TokenOffsetWriter(
+        lambda name, values: arrays[name].append(np.asarray(values).astype(TOKEN_OFFSET_ARRAYS[name]))
+    )
     for table_R3 in tables:
         writer.add(*table_R3.T)
     writer.finish()
-    return {name: np.concatenate([*arrays[name], np.zeros(0, dtype)]) for name, dtype in PLACE_ARRAYS.items()}
+    return {name: np.concatenate([*arrays[name], np.zeros(0, dtype)]) for name, dtype in TOKEN_OFFSET_ARRAYS.items()}
 
 
 def read(arrays: dict[str, NDArray[Any]], rows_N: NDArray[np.int64]) -> Table:
-    places = Places.open(arrays.__getitem__)
-    return np.stack([places.of(rows_N), places.lengths(rows_N), places.reach(rows_N)], axis=1)
+    places = TokenOffsets.open(arrays.__getitem__)
+    return np.stack([places.of(rows_N), places.lengths(rows_N), places.max_span(rows_N)], axis=1)
 
 
 @given(ROWS, st.data())
@@ -49,14 +51,14 @@ def test_any_rows_are_read_in_any_order(rows: list[tuple[int, int, int]], data: 
     rows_N = np.array(asked, dtype=np.int64)
     np.testing.assert_array_equal(read(arrays, rows_N), table_R3[rows_N])
     np.testing.assert_array_equal(read(arrays, np.arange(len(rows))), table_R3)
-    assert Places.open(arrays.__getitem__).longest_reach == table_R3[:, 2].max(initial=0)
+    assert TokenOffsets.open(arrays.__getitem__).longest_span == table_R3[:, 2].max(initial=0)
 
 
 @given(ROWS, st.lists(st.integers(0, 60), max_size=4))
 def test_parts_leave_no_trace(rows: list[tuple[int, int, int]], cuts: list[int]) -> None:
     table_R3 = table_of(rows)
     whole, parts = written([table_R3]), written(np.split(table_R3, sorted(min(cut, len(rows)) for cut in cuts)))
-    for name in PLACE_ARRAYS:
+    for name in TOKEN_OFFSET_ARRAYS:
         np.testing.assert_array_equal(parts[name], whole[name])
 
 

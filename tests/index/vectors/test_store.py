@@ -13,7 +13,7 @@ from densephrases.arrays import Floats
 from densephrases.index.kinds import QUANTIZERS, Quantizer
 from densephrases.index.mapped import map_array, release_pages
 from densephrases.index.vectors import store as vectors_module
-from densephrases.index.vectors.store import CODERS, VectorStore, fit_coder
+from densephrases.index.vectors.store import CODECS, VectorStore, fit_codec
 from tests.index.made_up import code_for, passages_of, store_of
 
 VALUES = st.floats(-100, 100, width=32)
@@ -55,7 +55,7 @@ def test_each_query_scores_rows_of_its_own(
 
 @pytest.mark.parametrize(("quantizer", "size"), [("fp16", 2 * 7), ("int8", 4 + 7), ("int4", 4 + 4), ("compact", 2)])
 def test_size_of_a_row(quantizer: Quantizer, size: int) -> None:
-    assert fit_coder(quantizer, np.zeros((0, 7), dtype=np.float32), code_for(7)).row_type.itemsize == size
+    assert fit_codec(quantizer, np.zeros((0, 7), dtype=np.float32), code_for(7)).row_type.itemsize == size
 
 
 @pytest.mark.parametrize("quantizer", QUANTIZERS)
@@ -63,12 +63,12 @@ def test_a_file_is_read_as_it_was_coded(tmp_path: Path, quantizer: Quantizer) ->
     vectors = np.random.default_rng(0).normal(size=(50, 9)).astype(np.float32)
     made = store_of(vectors, quantizer)
     (tmp_path / "vectors.bin").write_bytes(made.records_N.tobytes())
-    coder = CODERS[quantizer].from_bytes(np.frombuffer(made.coder.to_bytes(), dtype=np.uint8), 9, code_for(9))
-    assert coder.to_bytes() == made.coder.to_bytes()
+    codec = CODECS[quantizer].from_bytes(np.frombuffer(made.codec.to_bytes(), dtype=np.uint8), 9, code_for(9))
+    assert codec.to_bytes() == made.codec.to_bytes()
     if made.means is not None:
         (tmp_path / "means.bin").write_bytes(made.means.records_P.tobytes())
     edges = np.cumsum([0, *passages_of(50)])
-    store = VectorStore.open(tmp_path / "vectors.bin", coder, tmp_path / "means.bin", edges)
+    store = VectorStore.open(tmp_path / "vectors.bin", codec, tmp_path / "means.bin", edges)
     assert store.decode(slice(None)).tolist() == made.decode(slice(None)).tolist()
     largest = {"fp16": 0.01, "int8": 0.03, "int4": 0.8, "compact": 3.5}[quantizer]
     assert np.abs(store.decode(np.array([3, 3, 49])) - vectors[[3, 3, 49]]).max() < largest

@@ -25,12 +25,12 @@ from densephrases.model.folders import BUNDLED_FOLDER
 from densephrases.model.onnx import OnnxEncoder
 from densephrases.model.packing import Group, PackedPassages, Packing
 from densephrases.model.padding import token_batch
-from densephrases.nn.backbone import Trunk
+from densephrases.nn.backbone import Backbone
 from densephrases.nn.gpu.encoder import DeviceEncoder, Indexable, load_on_device, read_indexable
-from densephrases.nn.gpu.packed_backbone import PackedInputs, PackedTrunk, operations, working_kernels
+from densephrases.nn.gpu.packed_backbone import PackedBackbone, PackedInputs, operations, working_kernels
 from densephrases.nn.onnx.export import export_model
 from densephrases.nn.onnx.restore import restore_passages
-from densephrases.nn.passage_tower import PassageSide
+from densephrases.nn.passage_tower import PassageTower
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.text.passages import Passage
 
@@ -43,53 +43,53 @@ PASSAGES = st.lists(
 )
 
 
-def random_trunk(config: Any, model: Any) -> Trunk:
+def random_backbone(config: Any, model: Any) -> Backbone:
     """With weights so large that nothing is near zero, biases and norms included."""
     torch.manual_seed(0)
-    trunk = Trunk(model(config(**SIZES, initializer_range=0.3))).eval()
+    backbone = Backbone(model(config(**SIZES, initializer_range=0.3))).eval()
     with torch.no_grad():
-        for name, parameter in trunk.named_parameters():
+        for name, parameter in backbone.named_parameters():
             if parameter.ndim == 1:
                 parameter.normal_(1.0 if "LayerNorm.weight" in name else 0.0, 0.3)
-    return trunk
+    return backbone
 
 
 @pytest.mark.parametrize("attention", ["auto", "kernels"])
 @pytest.mark.parametrize(("config", "model"), FAMILIES)
 def test_packed_windows_are_what_each_is_alone(config: Any, model: Any, attention: str) -> None:
-    trunk = random_trunk(config, model)
+    backbone = random_backbone(config, model)
     groups = (Group(0, 2, 150), Group(300, 3, 7), Group(321, 1, 1))
     ids, types = torch.randint(3, 50, (322,)), torch.randint(0, 2, (322,))
     columns = torch.cat([torch.arange(g.length).repeat(g.windows) for g in groups])
-    packed = PackedTrunk(trunk, CPU, torch.float32, attention)
+    packed = PackedBackbone(backbone, CPU, torch.float32, attention)
     edges = torch.tensor([0, 150, 300, 307, 314, 321, 322])
     with torch.inference_mode():
         found = packed(PackedInputs(ids, packed.places_of(columns, types), groups, edges))
         for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
             own, own_types = ids[None, first:last], types[None, first:last]
-            expected = trunk(own, own_types, torch.ones_like(own))[0]
+            expected = backbone(own, own_types, torch.ones_like(own))[0]
             torch.testing.assert_close(found[first:last], expected, atol=1e-4, rtol=1e-4)
 
 
 def test_other_encoders_are_refused() -> None:
-    trunk = Trunk(DistilBertModel(DistilBertConfig(dim=16, n_layers=1, n_heads=2, hidden_dim=32, vocab_size=50)))
+    backbone = Backbone(DistilBertModel(DistilBertConfig(dim=16, n_layers=1, n_heads=2, hidden_dim=32, vocab_size=50)))
     with pytest.raises(ConfigError, match=r"type 'distilbert'.*expected one of bert.*device='cpu'"):
-        PackedTrunk(trunk, CPU, torch.float32)
-    trunk = random_trunk(BertConfig, BertModel)
-    trunk.encoder.config.hidden_act = "relu"
+        PackedBackbone(backbone, CPU, torch.float32)
+    backbone = random_backbone(BertConfig, BertModel)
+    backbone.encoder.config.hidden_act = "relu"
     with pytest.raises(ConfigError, match="activation 'relu'"):
-        PackedTrunk(trunk, CPU, torch.float32)
+        PackedBackbone(backbone, CPU, torch.float32)
 
 
 def test_operations_are_two_for_each_weight_and_four_for_each_pair() -> None:
-    trunk = random_trunk(*FAMILIES[0])
-    matrices = sum(p.numel() for n, p in trunk.named_parameters() if p.ndim == 2 and ".layer." in n)
-    assert operations(trunk, 10, ()) == 2 * 10 * matrices
-    assert operations(trunk, 0, (Group(0, 2, 5),)) == 4 * 3 * 16 * 2 * 5**2
+    backbone = random_backbone(*FAMILIES[0])
+    matrices = sum(p.numel() for n, p in backbone.named_parameters() if p.ndim == 2 and ".layer." in n)
+    assert operations(backbone, 10, ()) == 2 * 10 * matrices
+    assert operations(backbone, 0, (Group(0, 2, 5),)) == 4 * 3 * 16 * 2 * 5**2
 
 
 def device_encoder(model: PhraseModel, tokens_per_batch: int = 64) -> DeviceEncoder:
-    encoder = DeviceEncoder(Indexable(PassageSide.of(model), model.encoder()), CPU)
+    encoder = DeviceEncoder(Indexable(PassageTower.of(model), model.encoder()), CPU)
     encoder.tokens_per_batch = tokens_per_batch
     return encoder
 
@@ -134,7 +134,7 @@ def test_padded_batches_and_questions_as_the_model_itself(model: PhraseModel) ->
 def test_bfloat16_stays_close(model: PhraseModel) -> None:
     encoder = device_encoder(model)
     encoder.dtype = torch.bfloat16
-    encoder.passages = type(encoder.passages)(PassageSide.of(model), CPU, torch.bfloat16, "auto")
+    encoder.passages = type(encoder.passages)(PassageTower.of(model), CPU, torch.bfloat16, "auto")
     packed = PackedPassages.of(encoder.tokens.passages([Passage("the tower was built in paris", "a river")]))
     found = encoder.finish(encoder.start(packed, Packing.of(packed, 64), None)).vectors_RD
     (expected,) = model.encoder().encode_passages([Passage("the tower was built in paris", "a river")])
@@ -148,8 +148,8 @@ def test_an_export_leads_back_to_the_passage_side(
 ) -> None:
     export_model(model, tmp_path, (precision,))
     onnx = OnnxEncoder.load(tmp_path, threads=1)
-    side = restore_passages(onnx)
-    assert side.state_dict().keys() == PassageSide.of(model).state_dict().keys()
+    tower = restore_passages(onnx)
+    assert tower.state_dict().keys() == PassageTower.of(model).state_dict().keys()
     passages = [Passage("the tower was built in 1889", "paris"), Passage("where the river is " * 5)]
     encoder = load_on_device(tmp_path, "cpu")
     assert encoder.fingerprint == onnx.fingerprint == model.passage_fingerprint()
@@ -165,7 +165,7 @@ def test_a_checkpoint_comes_before_its_graphs(model: PhraseModel, tmp_path: Path
     both = read_indexable(tmp_path)
     assert isinstance(both.encoder, OnnxEncoder)
     assert both.encoder.fingerprint == model.passage_fingerprint()
-    assert torch.equal(both.side.filter.weight, model.filter.weight)
+    assert torch.equal(both.tower.filter.weight, model.filter.weight)
 
 
 def test_the_bundled_model_can_be_computed_by_torch() -> None:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from densephrases.index.vectors.store import CodedRows
-from densephrases.nn.gpu.quantizer import DeviceCode
-from densephrases.quantize.product import CompactCoder
+from densephrases.nn.gpu.quantizer import GpuQuantizer
+from densephrases.quantize.product import ResidualPQCodec
 from tests.index.made_up import code_for
 
 
@@ -18,21 +18,21 @@ def vectors(count: int, dim: int) -> "np.ndarray[tuple[int, int], np.dtype[np.fl
 @given(st.integers(1, 30), st.lists(st.integers(0, 9), max_size=8), st.integers(1, 20))
 def test_codes_are_those_of_an_index(dim: int, rows: list[int], at_once: int) -> None:
     """But for numbers between two leaves, which rounding may decide."""
-    coder, rows_P = CompactCoder(code_for(dim)), np.array(rows, dtype=np.int64)
+    codec, rows_P = ResidualPQCodec(code_for(dim)), np.array(rows, dtype=np.int64)
     given_rows = vectors(sum(rows), dim)
-    expected = CodedRows.of(given_rows, rows_P, coder)
-    found = DeviceCode(coder.code, torch.device("cpu"), at_once)(given_rows, rows_P)
-    assert found.rows_RF.shape == (len(given_rows), len(coder.books.sizes_F))
-    assert found.means_PF.shape == (len(rows), len(coder.means.books.sizes_F))
+    expected = CodedRows.of(given_rows, rows_P, codec)
+    found = GpuQuantizer(codec.code, torch.device("cpu"), at_once)(given_rows, rows_P)
+    assert found.rows_RF.shape == (len(given_rows), len(codec.books.sizes_F))
+    assert found.means_PF.shape == (len(rows), len(codec.means.books.sizes_F))
     assert found.rows_RF.dtype == found.means_PF.dtype == np.uint8
-    wanted = np.concatenate([np.zeros(0, dtype=coder.row_type), *expected.records_N])["codes"]
+    wanted = np.concatenate([np.zeros(0, dtype=codec.row_type), *expected.records_N])["codes"]
     assert np.count_nonzero(found.means_PF != expected.means_P["codes"]) <= 0.01 * found.means_PF.size
     if np.array_equal(found.means_PF, expected.means_P["codes"]):
         assert np.count_nonzero(found.rows_RF != wanted) <= 0.01 * wanted.size
 
 
 def test_the_same_rows_have_the_same_codes() -> None:
-    code, rows = DeviceCode(code_for(24), torch.device("cpu")), vectors(500, 24)
+    code, rows = GpuQuantizer(code_for(24), torch.device("cpu")), vectors(500, 24)
     first, again = (code(rows, np.array([200, 0, 300])) for _ in range(2))
     assert np.array_equal(first.rows_RF, again.rows_RF)
     assert np.array_equal(first.means_PF, again.means_PF)

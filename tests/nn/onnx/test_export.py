@@ -21,7 +21,7 @@ from densephrases.text.passages import Passage
 
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "separate": {},
-    "one question trunk": {"question_trunk": "shared"},
+    "one question backbone": {"question_backbone": "shared"},
     "share": {"share": True},
     "split": {"share": True, "split": True},
     "dim": {"dim": 8},
@@ -31,7 +31,7 @@ TEXT = "The tower was built in Paris by Gustave Eiffel's company, and it is 330 
 
 
 def trained(base: Path, **settings: Any) -> PhraseModel:
-    """A model as after training: trunks that differ in everything but the word embeddings."""
+    """A model as after training: backbones that differ in everything but the word embeddings."""
     model = PhraseModel.from_base(base, **settings)
     model.freeze_word_embeddings()
     noise = torch.Generator().manual_seed(1)
@@ -62,7 +62,7 @@ def both(tiny_base: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Phr
 
 def random_batch(model: PhraseModel, lengths: list[int]) -> TokenBatch:
     random = np.random.default_rng(0)
-    rows = [random.integers(5, model.config.trunk["vocab_size"], n) for n in lengths]
+    rows = [random.integers(5, model.config.backbone["vocab_size"], n) for n in lengths]
     types = [(np.arange(n) > n // 3).astype(np.int64) for n in lengths]
     return token_batch(rows, types, model.tokens.pad_id)
 
@@ -165,7 +165,7 @@ def test_equal_weights_are_stored_once(both: tuple[PhraseModel, Path], precision
     assert {reference["location"] for reference in references} == {f"weights.{precision}.bin"}
 
 
-def test_shared_trunk_is_stored_once(tiny_base: Path, tmp_path: Path) -> None:
+def test_shared_backbone_is_stored_once(tiny_base: Path, tmp_path: Path) -> None:
     sizes = []
     for name, settings in {"one": {"share": True}, "three": {}}.items():
         export_model(trained(tiny_base, **settings), tmp_path / name, ("fp32",))
@@ -189,18 +189,18 @@ def test_export_is_reproducible(both: tuple[PhraseModel, Path], tmp_path: Path) 
 @pytest.mark.parametrize("training", [True, False])
 def test_model_is_left_as_it_was(tiny_base: Path, tmp_path: Path, training: bool) -> None:
     model = PhraseModel.from_base(tiny_base).train(training)
-    before = [trunk.encoder.config._attn_implementation for trunk in model.trunks]
+    before = [backbone.encoder.config._attn_implementation for backbone in model.backbones]
     weights = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     export_model(model, tmp_path, ("fp32",))
     assert all(module.training is training for module in model.modules())
-    assert [trunk.encoder.config._attn_implementation for trunk in model.trunks] == before
+    assert [backbone.encoder.config._attn_implementation for backbone in model.backbones] == before
     assert all(torch.equal(tensor, weights[name]) for name, tensor in model.state_dict().items())
 
 
-def test_trunk_without_types(tmp_path: Path, tiny_base: Path) -> None:
+def test_backbone_without_types(tmp_path: Path, tiny_base: Path) -> None:
     model = PhraseModel.from_base(tiny_base)
-    for trunk in model.trunks:
-        trunk.uses_types = False
+    for backbone in model.backbones:
+        backbone.uses_types = False
     export_model(model, tmp_path, ("fp32",))
     batch = random_batch(model, [7, 12])
     seen = batch.mask.astype(bool)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from densephrases.arrays import Floats
-from densephrases.search.scoring.candidates import SPARE, Nominees
+from densephrases.search.scoring.candidates import OVERSAMPLE, Candidates
 from densephrases.search.scoring.searchable import Part
 from densephrases.search.scoring.windows import Queries
 from tests.search.made_up import MemoryIndex, indexes
@@ -18,7 +18,9 @@ def best_scores(parts: list[Part], asked: Queries, question: int, vector_D: Floa
     for number, part in enumerate(parts):
         rows = part.listed_rows()
         scores = part.segment.store.own_scores(vector_D[None], rows, np.array([0, len(rows)]))
-        kept = np.argsort(-scores, kind="stable")[: count if asked.words is None else SPARE * min(count, part.rows)]
+        kept = np.argsort(-scores, kind="stable")[
+            : count if asked.words is None else OVERSAMPLE * min(count, part.rows)
+        ]
         brute = brute_force(parts, asked, question, 0.0)
         found += [float(scores[place]) - brute.word_cost(number, int(rows[place])) for place in kept.tolist()]
     return sorted(found, reverse=True)[:count]
@@ -29,7 +31,7 @@ def test_the_best_rows_are_taken(index: MemoryIndex, asked: Queries, count: int)
     parts = index.parts()
     if not parts:
         return
-    nominees = Nominees.best(parts, asked, count, 1.0, asked.words)
+    nominees = Candidates.best(parts, asked, count, 1.0, asked.words)
     for side, vectors_BD in enumerate((asked.start_BD, asked.end_BD)):
         for question, vector_D in enumerate(vectors_BD):
             brute = brute_force(parts, asked, question, 0.0)

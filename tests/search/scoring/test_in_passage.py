@@ -18,7 +18,7 @@ SCORES = st.integers(-8, 8).map(float) | st.just(-math.inf)  # whole numbers: su
 class Case:
     start: list[float]
     end: list[float]
-    reach: list[int]
+    max_span: list[int]
     coherency: list[list[float]] | None
 
     def search(self, costs: SpanCosts | None = None) -> Span | None:
@@ -26,13 +26,13 @@ class Case:
         pairs: NDArray[np.float32] | None = None
         if self.coherency is not None:
             pairs = np.array(self.coherency, dtype=np.float32).reshape(len(start), len(start))
-        return best_span(start, end, np.array(self.reach, dtype=np.int64), pairs, costs)
+        return best_span(start, end, np.array(self.max_span, dtype=np.int64), pairs, costs)
 
     def score(self, i: int, j: int) -> float:
         return self.start[i] + self.end[j] + (0 if self.coherency is None else self.coherency[i][j])
 
     def brute(self) -> float:
-        pairs = ((i, j) for i in range(len(self.start)) for j in range(i, self.reach[i] + 1))
+        pairs = ((i, j) for i in range(len(self.start)) for j in range(i, self.max_span[i] + 1))
         return max((self.score(i, j) for i, j in pairs), default=-math.inf)
 
 
@@ -40,9 +40,9 @@ class Case:
 def cases(draw: st.DrawFn) -> Case:
     count = draw(st.integers(0, 9))
     start, end = (draw(st.lists(SCORES, min_size=count, max_size=count)) for _ in range(2))
-    reach = [draw(st.integers(i, count - 1)) for i in range(count)]
+    max_span = [draw(st.integers(i, count - 1)) for i in range(count)]
     row = st.lists(st.integers(-8, 8).map(float), min_size=count, max_size=count)
-    return Case(start, end, reach, draw(st.none() | st.lists(row, min_size=count, max_size=count)))
+    return Case(start, end, max_span, draw(st.none() | st.lists(row, min_size=count, max_size=count)))
 
 
 @given(cases(), st.lists(st.integers(0, 8), min_size=81, max_size=81), st.sampled_from([1, 2, 32]))
@@ -52,7 +52,7 @@ def test_costs_like_brute_force(case: Case, several: list[int], first: int) -> N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("densephrases.search.scoring.in_passage._SPANS_AT_FIRST", first)
         found = case.search(lambda start_N, end_N: costs[start_N, end_N])
-    spans = [(i, j) for i in range(len(case.start)) for j in range(i, case.reach[i] + 1)]
+    spans = [(i, j) for i in range(len(case.start)) for j in range(i, case.max_span[i] + 1)]
     scored = [Span(i, j, case.score(i, j) - float(costs[i, j])) for i, j in spans]
     best = max(scored, key=lambda span: span.score, default=None)
     assert found == (None if best is None or best.score == -math.inf else best)
@@ -64,7 +64,7 @@ def test_like_brute_force(case: Case) -> None:
     if span is None:
         assert best == -math.inf
     else:
-        assert span.start <= span.end <= case.reach[span.start]
+        assert span.start <= span.end <= case.max_span[span.start]
         assert span.score == case.score(span.start, span.end) == best > -math.inf
 
 

@@ -155,7 +155,7 @@ def rounds_of_search(hidden: bool) -> tuple[list[int], int]:
 
     asked = Queries(np.ones((1, SIZE), np.float32), np.ones((1, SIZE), np.float32))
     PairSearch(parts, 1, choose, exact=False, effort=0.5, length_penalty=0.0, fewest=4)(asked)
-    return rounds, sum(made.reach_R.tolist()) + made.rows
+    return rounds, sum(made.max_span_R.tolist()) + made.rows
 
 
 def test_no_deeper_than_needed() -> None:

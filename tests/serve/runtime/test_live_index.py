@@ -4,7 +4,7 @@ import asyncio
 import shutil
 
 from densephrases.search.phrase_index import PhraseIndex
-from densephrases.serve.runtime.live_index import CurrentIndex
+from densephrases.serve.runtime.live_index import LiveIndex
 from tests.serve.running import QUESTION
 
 
@@ -12,7 +12,7 @@ def test_reload(index: PhraseIndex) -> None:
     seen: list[bool] = []
 
     async def run() -> None:
-        current = CurrentIndex(index, seen.append)
+        current = LiveIndex(index, seen.append)
         assert not await current.reload()
         taken = current.index
         before = taken.search(QUESTION, 100)
@@ -35,7 +35,7 @@ def test_a_broken_index_is_not_served(index: PhraseIndex) -> None:
     folder = index.folder.folder
 
     async def run() -> None:
-        current = CurrentIndex(index, seen.append)
+        current = LiveIndex(index, seen.append)
         before = current.index
         good = (folder / "manifest.json").read_bytes()
         (folder / "manifest.json").write_text("{}")
@@ -55,7 +55,7 @@ def test_a_broken_index_is_not_served(index: PhraseIndex) -> None:
 def test_watching(index: PhraseIndex) -> None:
     async def run() -> None:
         served = asyncio.Event()
-        current = CurrentIndex(index, lambda successfully: served.set())
+        current = LiveIndex(index, lambda successfully: served.set())
         watching = asyncio.create_task(current.watch(0.01))
         await asyncio.to_thread(index.reopened().delete, ["paris"])
         await served.wait()

@@ -1,4 +1,4 @@
-"""One index asked with several question sides."""
+"""One index asked with several query encoders."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from densephrases.search.phrase_index import PhraseIndex
-from densephrases.serve.runtime.task_indexes import Sides
+from densephrases.serve.runtime.task_indexes import TaskIndexes
 from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, TwoSides, running
 
 
@@ -50,12 +50,12 @@ def test_unknown_sides(service: Running, tmp_path: Path) -> None:
     assert (reply.status, reply.json["code"]) == (422, "invalid")
     assert reply.json["detail"] == "The model has no such task: it has 'upside-down'."
     with running(PhraseIndex.create(tmp_path / "plain", CITIES, model=GatedEncoder())) as plain:
-        assert "only its default question side" in plain.ask(task="web").json["detail"]
+        assert "only its default query encoder" in plain.ask(task="web").json["detail"]
         assert plain.ask(task=None).status == 200
 
 
 def test_a_side_is_loaded_once(index: PhraseIndex) -> None:
-    sides, encoder = Sides(None), index.encoder
+    sides, encoder = TaskIndexes(None), index.encoder
     assert isinstance(encoder, TwoSides)
     assert sides.of(index, None) is index
     asked = sides.of(index, "upside-down")

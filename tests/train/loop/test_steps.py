@@ -22,12 +22,12 @@ from densephrases.train.reader import ReaderRecipe, ReaderTask
 
 SWITCHES: list[dict[str, Any]] = [
     {},
-    {"question_trunk": "shared"},
+    {"question_backbone": "shared"},
     {"share": True},
     {"share": True, "split": True},
     {"dim": 8},
     {"dim": 8, "share": True},
-    {"dim": 8, "question_trunk": "shared"},
+    {"dim": 8, "question_backbone": "shared"},
 ]
 SCALE = 0.25
 

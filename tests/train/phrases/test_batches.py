@@ -25,7 +25,7 @@ PAD = 0
 
 @pytest.fixture
 def tokens(tokenizer: Tokenizer) -> Tokens:
-    config = ModelConfig(base="tiny", trunk={"hidden_size": 8}, passage_tokens=14, overlap=2, title_tokens=2)
+    config = ModelConfig(base="tiny", backbone={"hidden_size": 8}, passage_tokens=14, overlap=2, title_tokens=2)
     return Tokens(tokenizer, config)
 
 

@@ -44,7 +44,7 @@ def split_tokenizer(pattern: str) -> Tokenizer:
 
 
 def students(passages: Sequence[QuestionedPassage], tokenizer: Tokenizer) -> list[TokenizedPassage]:
-    tokens = Tokens(tokenizer, ModelConfig(base="tiny", trunk={"hidden_size": 8}))
+    tokens = Tokens(tokenizer, ModelConfig(base="tiny", backbone={"hidden_size": 8}))
     return tokens.passages([p.passage for p in passages])
 
 
@@ -80,12 +80,12 @@ def test_mass_lands_at_the_right_characters(
     for passage, student in zip(questioned, tokenized, strict=True):
         for question in passage.questions:
             offsets, rows = expected[question.id]
-            for side, mine in enumerate(found[question.id]):
+            for tower, mine in enumerate(found[question.id]):
                 assert np.exp(mine).sum() == pytest.approx(1, abs=1e-3)
                 for token, (begin, end) in enumerate(student.offsets):
-                    place = offsets[:, 0] if side == 0 else offsets[:, 1] - 1  # the boundary's own character
+                    place = offsets[:, 0] if tower == 0 else offsets[:, 1] - 1  # the boundary's own character
                     inside = (begin <= place) & (place < end)
-                    assert np.exp(mine[token]) == pytest.approx(np.exp(rows[side, inside]).sum(), abs=5e-3)
+                    assert np.exp(mine[token]) == pytest.approx(np.exp(rows[tower, inside]).sum(), abs=5e-3)
 
 
 def test_temperature_softens(teacher: TeacherLogits, questioned: list[QuestionedPassage], tokenizer: Tokenizer) -> None:
@@ -107,12 +107,12 @@ def test_carrying_over_conserves_mass(words: list[str], teachers: str, students_
         for pattern in (teachers, students_)
     )
     rows = log_softmax(np.arange(len(own), dtype=np.float32))
-    for side, column in (("start", 0), ("end", 1)):
-        into = carry(own[:, column], other, side)
+    for tower, column in (("start", 0), ("end", 1)):
+        into = carry(own[:, column], other, tower)
         mine = np.exp(collect(rows, into, len(other)))
         assert mine.sum() == pytest.approx(1, abs=1e-4)
         for place, token in zip(own[:, column], into, strict=True):
-            character = place if side == "start" else place - 1
+            character = place if tower == "start" else place - 1
             assert other[token, 0] <= character < other[token, 1]
 
 

@@ -35,7 +35,7 @@ WORDS = ["paris", "the", "city", "of", "built"]  # whole words of the tests' tok
 
 
 def tokens_of(tokenizer: Tokenizer, **settings: Any) -> Tokens:
-    return Tokens(tokenizer, ModelConfig(base="tiny", trunk={"hidden_size": 8}, **settings))
+    return Tokens(tokenizer, ModelConfig(base="tiny", backbone={"hidden_size": 8}, **settings))
 
 
 def passage(text: str, *answers: GoldAnswer | None, article: int = 0) -> QuestionedPassage:

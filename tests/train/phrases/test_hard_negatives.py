@@ -9,7 +9,7 @@ from densephrases.data.matching.em_f1 import normalize_answer
 from densephrases.data.squad import QuestionedPassage
 from densephrases.errors import ConfigError
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.train.phrases.hard_negatives import confused_passages, likely_passages
+from densephrases.train.phrases.hard_negatives import hard_negative_passages, likely_passages
 from densephrases.train.phrases.sampling import BatchPlan
 from densephrases.train.phrases.task import PhraseRecipe, mined
 
@@ -33,7 +33,7 @@ def brute_force(model: PhraseModel, passages: list[QuestionedPassage], count: in
 
 @pytest.mark.parametrize("count", [1, 3, 10])
 def test_as_brute_force(tiny_model: PhraseModel, questioned: list[QuestionedPassage], count: int) -> None:
-    found = confused_passages(tiny_model.encoder(), tiny_model.config, questioned, count)
+    found = hard_negative_passages(tiny_model.encoder(), tiny_model.config, questioned, count)
     everything = brute_force(tiny_model, questioned, len(questioned))
     for mine, theirs in zip(found, everything, strict=True):
         assert len(mine) <= count
@@ -58,4 +58,4 @@ def test_mined_from_a_model_folder(
 
 def test_a_recipe_that_mines_needs_neighbours(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="neighbours"):
-        PhraseRecipe(base="x", train=(), dev=tmp_path, confused_by=tmp_path)
+        PhraseRecipe(base="x", train=(), dev=tmp_path, hard_negatives_from=tmp_path)

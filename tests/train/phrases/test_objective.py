@@ -31,8 +31,8 @@ from densephrases.train.phrases.objective import (
 )
 
 HIDDEN = 32
-CONFIG = ModelConfig(base="tiny", trunk={"hidden_size": HIDDEN})
-SPLIT = ModelConfig(base="tiny", trunk={"hidden_size": HIDDEN}, share=True, split=True)
+CONFIG = ModelConfig(base="tiny", backbone={"hidden_size": HIDDEN})
+SPLIT = ModelConfig(base="tiny", backbone={"hidden_size": HIDDEN}, share=True, split=True)
 WINDOWS: dict[str, Any] = {"passage_tokens": 16, "overlap": 4, "title_tokens": 2}
 
 Array = NDArray[np.float64]
@@ -108,8 +108,8 @@ def slow_distill(case: Case, direction: Direction) -> float:
     return total
 
 
-def slow_tokens(case: Case, side: int) -> list[float]:
-    queries, columns, _ = list(case.sides())[side]
+def slow_tokens(case: Case, tower: int) -> list[float]:
+    queries, columns, _ = list(case.sides())[tower]
     batch, losses = case.batch, []
     for q, owner in enumerate(batch.owner_Q.tolist()):
         own = {(owner, c) for c in gold_columns(columns[q])}
@@ -163,13 +163,13 @@ def test_losses_without_weight_are_not_computed(
     assert phrase_losses(batch, case.vectors, plain, weights, "student_teacher", CONFIG).keys() == computed
 
 
-@pytest.mark.parametrize("side", [0, 1])
-def test_token_negatives_like_a_loop(case: Case, side: int) -> None:
-    queries, columns, _ = list(case.sides())[side]
+@pytest.mark.parametrize("tower", [0, 1])
+def test_token_negatives_like_a_loop(case: Case, tower: int) -> None:
+    queries, columns, _ = list(case.sides())[tower]
     scores = torch.einsum("qd,ptd->qpt", queries, case.vectors).masked_fill(~case.batch.content_PT, -torch.inf)
     gold = one_hot_columns(columns, scores.shape[-1])
     found = token_negative_loss(scores, gold, case.batch)
-    assert found.tolist() == pytest.approx(slow_tokens(case, side), rel=1e-4)
+    assert found.tolist() == pytest.approx(slow_tokens(case, tower), rel=1e-4)
 
 
 def test_coherency_like_all_pairs(case: Case) -> None:
@@ -217,7 +217,7 @@ def test_gold_phrases_takes_the_likeliest_occurrence(case: Case) -> None:
 
 def windowed(tokenizer: Tokenizer) -> tuple[list[PassageExample], PhraseBatch]:
     """A passage in several windows, its words asked for one by one; neighbouring windows share tokens."""
-    tokens = Tokens(tokenizer, ModelConfig(base="tiny", trunk={"hidden_size": 8}, **WINDOWS))
+    tokens = Tokens(tokenizer, ModelConfig(base="tiny", backbone={"hidden_size": 8}, **WINDOWS))
     (tokenized,) = tokens.passages([Passage("the city of paris " * 7, "london")])
     asked = tokens.questions(["who"])[0]
     examples = [
@@ -291,9 +291,9 @@ def test_losses_are_weighted_by_question(case: Case, config: ModelConfig) -> Non
 
 def test_gold_positions_of_all_questions(case: Case) -> None:
     expected = torch.zeros(*case.batch.content_PT.shape, 2, dtype=torch.bool)
-    for side, (_, columns, _) in enumerate(case.sides()):
+    for tower, (_, columns, _) in enumerate(case.sides()):
         for q, passage in enumerate(case.batch.owner_Q.tolist()):
-            expected[passage, gold_columns(columns[q]), side] = True
+            expected[passage, gold_columns(columns[q]), tower] = True
     assert torch.equal(gold_positions(case.batch), expected)
 
 

@@ -119,9 +119,9 @@ def test_a_share_of_the_generated_questions() -> None:
 
 def test_confused_passages_meet() -> None:
     data = [example(number, article=number, questions=2, length=8) for number in range(40)]
-    confusions = [[number ^ 1, (number + 2) % 40] for number in range(40)]
+    hard_negatives = [[number ^ 1, (number + 2) % 40] for number in range(40)]
     plan = BatchPlan(questions=8, neighbours=2)
-    planned = plan_epoch(data, plan, seed=1, epoch=0, confusions=confusions)
+    planned = plan_epoch(data, plan, seed=1, epoch=0, hard_negatives=hard_negatives)
     batch_of = {piece.passage: number for number, batch in enumerate(planned) for piece in batch}
     assert sorted(batch_of) == list(range(40))
     assert all(batch_of[number] == batch_of[number ^ 1] for number in range(40))
@@ -130,7 +130,7 @@ def test_confused_passages_meet() -> None:
 @given(DATA, PLANS, st.integers(0, 3), st.randoms(use_true_random=False))
 def test_confusions_lose_no_question(data: list[PassageExample], plan: BatchPlan, epoch: int, dice: Random) -> None:
     count = 1 + max((e.passage for e in data), default=0)
-    confusions = [dice.sample(range(count), dice.randrange(count)) for _ in range(count)]
-    planned = plan_epoch(data, replace(plan, neighbours=3), seed=1, epoch=epoch, confusions=confusions)
+    hard_negatives = [dice.sample(range(count), dice.randrange(count)) for _ in range(count)]
+    planned = plan_epoch(data, replace(plan, neighbours=3), seed=1, epoch=epoch, hard_negatives=hard_negatives)
     expected = Counter(q.id for e in data for q in e.questions)
     assert Counter(i for batch in question_ids(planned) for i in batch) == expected

@@ -76,7 +76,7 @@ def steps(task: PhraseTask, epochs: Sequence[int] = (0, 1)) -> Iterator[Step]:
             yield Step(batch, {name: float(value.detach()) for name, value in losses.items()}, gradients)
 
 
-SWITCHES: list[dict[str, Any]] = [{}, {"share": True, "split": True}, {"dim": 8, "question_trunk": "shared"}]
+SWITCHES: list[dict[str, Any]] = [{}, {"share": True, "split": True}, {"dim": 8, "question_backbone": "shared"}]
 
 
 @pytest.mark.parametrize("switches", SWITCHES, ids=str)

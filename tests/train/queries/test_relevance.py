@@ -4,13 +4,13 @@ import pytest
 
 from densephrases.data.questions import OpenQuestion
 from densephrases.index.segment.reader import DocumentRecord
-from densephrases.train.queries.relevance import Judge, Target
+from densephrases.train.queries.relevance import Relevance, Target
 
 PASSAGE = "Virgil wrote the Aeneid, an epic."
 
 
 def right(target: Target, question: OpenQuestion, phrase: str, document: str = "d1") -> bool:
-    return Judge(question, target, 20)(phrase, PASSAGE, DocumentRecord(document, "Virgil", {}))
+    return Relevance(question, target, 20)(phrase, PASSAGE, DocumentRecord(document, "Virgil", {}))
 
 
 def question(*answers: str, regex: bool = False, **documents: int) -> OpenQuestion:

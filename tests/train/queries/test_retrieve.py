@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from densephrases import Document, PhraseIndex
-from densephrases.data.matching.gold_answers import golds_of
+from densephrases.data.matching.gold_answers import gold_answers_of
 from densephrases.data.questions import OpenQuestion
 from densephrases.search.scoring.windows import Queries
 from densephrases.train.queries.relevance import UNITS, Target
@@ -25,7 +25,7 @@ ASKED = [
 def index(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> PhraseIndex:
     """Of two segments, with a deleted document."""
     texts = [Document(f"d{number}", long_text(number, 120), f"title {number}") for number in range(7)]
-    encoder = HashEncoder(length_penalty=0.01, word_weight=request.param)
+    encoder = HashEncoder(length_penalty=0.01, lexical_weight=request.param)
     made = PhraseIndex.create(tmp_path_factory.mktemp("index"), texts[:5], model=encoder)
     made.add(texts[5:])
     made.delete(["d1"])
@@ -38,8 +38,8 @@ def queries(index: PhraseIndex) -> Queries:
 
 
 def settings_of(index: PhraseIndex, target: Target = "phrase") -> LookupSettings:
-    weight = index.encoder.config.word_weight
-    return LookupSettings(target=target, length_penalty=0.01, word_weight=weight, max_words=4)
+    weight = index.encoder.config.lexical_weight
+    return LookupSettings(target=target, length_penalty=0.01, lexical_weight=weight, max_words=4)
 
 
 def looked_up(index: PhraseIndex, k: int, target: Target = "phrase") -> tuple[Lookup, Found]:
@@ -60,7 +60,7 @@ def test_finds_what_a_search_finds(index: PhraseIndex, k: int, target: Target) -
         lengths = [len(answer.phrase.text) for answer in expected]
         np.testing.assert_array_equal(found.length_QK[row][there], lengths)
         if target == "phrase":
-            right = [golds_of(ASKED[row], 4).right(answer.text) for answer in expected]
+            right = [gold_answers_of(ASKED[row], 4).right(answer.text) for answer in expected]
             np.testing.assert_array_equal(found.right_QK[row][there], right)
             assert k < 1000 or any(right)
         assert not found.right_QK[row][~there].any()
@@ -75,7 +75,7 @@ def test_vectors_are_those_of_the_store(index: PhraseIndex) -> None:
     there_QK = found.part_QK >= 0
     scores_QK -= found.cost_QK + 0.01 * found.length_QK
     np.testing.assert_allclose(scores_QK[there_QK], found.score_QK[there_QK], atol=1e-4)
-    assert found.cost_QK.any() == (index.encoder.config.word_weight > 0)
+    assert found.cost_QK.any() == (index.encoder.config.lexical_weight > 0)
     assert not found.cost_QK[~there_QK].any()
     assert not start_QKD[~there_QK].any()
 

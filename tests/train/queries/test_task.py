@@ -15,7 +15,7 @@ from densephrases.data.matching.em_f1 import exact_match
 from densephrases.data.questions import OpenQuestion
 from densephrases.errors import ConfigError, DataError, PhraseIndexError
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.nn.question_tower import AdaptedEncoder, QuestionSide
+from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower
 from densephrases.nn.towers import QuestionStates
 from densephrases.search.scoring.windows import Queries
 from densephrases.train.loop import loop as loop_module
@@ -47,14 +47,14 @@ class Bench:
         ours = {"top_k": 30, "batch_size": 4, "refresh_every": 2, "processes": 1}
         return QuerySettings(**(ours | changes), loop=LoopConfig(**loop))
 
-    def side(self) -> QuestionSide:
-        return QuestionSide.of(self.model)
+    def tower(self) -> QuestionTower:
+        return QuestionTower.of(self.model)
 
     def learn(
         self,
         run: Path,
         settings: QuerySettings,
-        side: QuestionSide,
+        tower: QuestionTower,
         watcher: Watcher | None = None,
         dev: list[OpenQuestion] | None = None,
     ) -> Learned:
@@ -62,13 +62,13 @@ class Bench:
         watchers = [watcher or Watcher()]
         asked = [*ASKED, UNANSWERABLE]
         return learn_queries(
-            self.index.folder, self.model.encoder(), side, asked, judged, settings, run, watchers, cpu=True
+            self.index.folder, self.model.encoder(), tower, asked, judged, settings, run, watchers, cpu=True
         )
 
 
 @pytest.fixture(scope="module")
 def bench(tiny_base: Path, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """As with the bundled model, passages and questions share a trunk; the index has several segments."""
+    """As with the bundled model, passages and questions share a backbone; the index has several segments."""
     model = PhraseModel.from_base(tiny_base, share=True, length_penalty=0.01, max_words=6)
     texts = [Document(f"d{n}", text, f"title {n}") for n, (_, text, _) in enumerate(FACTS)]
     index = PhraseIndex.create(
@@ -86,7 +86,7 @@ def report_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
 def task_of(bench: Bench, settings: QuerySettings, asked: list[OpenQuestion]) -> QueryTask:
     sought = LookupSettings(target=settings.target, length_penalty=0.01, max_words=6)
     lookup = Lookup(bench.index.folder, sought)
-    return QueryTask(settings, AdaptedEncoder(bench.model.encoder(), bench.side()), asked, [], lookup, lookup)
+    return QueryTask(settings, AdaptedEncoder(bench.model.encoder(), bench.tower()), asked, [], lookup, lookup)
 
 
 def loss_of(task: QueryTask, planned: list[int], rank: int = 0, world: int = 1) -> float:
@@ -176,15 +176,15 @@ def test_rounds_make_up_epochs(bench: Bench, refresh_every: int) -> None:
 def test_it_finds_more_answers_and_changes_questions_only(bench: Bench, tmp_path: Path) -> None:
     passages = {name: tensor.clone() for name, tensor in bench.model.state_dict().items()}
     fingerprint, manifest = bench.index.encoder.fingerprint, (bench.index.folder.folder / "manifest.json").read_bytes()
-    side = bench.side()
-    before = {name: tensor.clone() for name, tensor in side.state_dict().items()}
+    tower = bench.tower()
+    before = {name: tensor.clone() for name, tensor in tower.state_dict().items()}
     watcher = Watcher()
-    learned = bench.learn(tmp_path, bench.settings(epochs=12, learning_rate=3e-3), side, watcher)
+    learned = bench.learn(tmp_path, bench.settings(epochs=12, learning_rate=3e-3), tower, watcher)
 
     assert learned.scores["exact_match"] > learned.scores["exact_match_before"] + 20
     assert same_tensors(bench.model.state_dict(), passages)
     assert (bench.index.folder.folder / "manifest.json").read_bytes() == manifest
-    changed = {name for name, tensor in side.state_dict().items() if not torch.equal(tensor, before[name])}
+    changed = {name for name, tensor in tower.state_dict().items() if not torch.equal(tensor, before[name])}
     assert "question_start.encoder.embeddings.word_embeddings.weight" not in changed
     assert {"start_head.weight", "end_head.weight"} < changed
 
@@ -199,7 +199,7 @@ def test_it_finds_more_answers_and_changes_questions_only(bench: Bench, tmp_path
 
 
 def test_skipped_questions_are_counted(bench: Bench, tmp_path: Path) -> None:
-    learned = bench.learn(tmp_path, bench.settings(epochs=2), bench.side())
+    learned = bench.learn(tmp_path, bench.settings(epochs=2), bench.tower())
     task = task_of(bench, bench.settings(), [*ASKED, UNANSWERABLE])
     vectors = bench.model.encoder().encode_questions([question.text for question in ASKED])
     hits = task.store(Queries(vectors.start_BD, vectors.end_BD), ASKED, 30).hit_Q.sum()
@@ -214,10 +214,10 @@ def test_skipped_questions_are_counted(bench: Bench, tmp_path: Path) -> None:
 def test_killed_and_resumed_is_as_uninterrupted(bench: Bench, tmp_path: Path, kill_at: int) -> None:
     """Twelve steps, dropout on, lookups every third: some checkpoints lie within a round, some at its end."""
     settings, whole, second = bench.settings(refresh_every=3), Watcher(), Watcher()
-    expected, found = bench.side(), bench.side()
+    expected, found = bench.tower(), bench.tower()
     kept = bench.learn(tmp_path / "whole", settings, expected, whole)
     with pytest.raises(KilledError):
-        bench.learn(tmp_path / "killed", settings, bench.side(), Watcher(kill_at))
+        bench.learn(tmp_path / "killed", settings, bench.tower(), Watcher(kill_at))
     torch.manual_seed(12345)  # another process has other random numbers
     resumed = bench.learn(tmp_path / "killed", settings, found, second)
     done = (kill_at - 1) // 2 * 2
@@ -231,28 +231,28 @@ def test_killed_and_resumed_is_as_uninterrupted(bench: Bench, tmp_path: Path, ki
 
 
 def test_the_best_epoch_is_kept_even_if_it_is_none(bench: Bench, tmp_path: Path) -> None:
-    """Learning that only does harm leaves the side as it was."""
-    side = bench.side()
-    before = {name: tensor.clone() for name, tensor in side.state_dict().items()}
+    """Learning that only does harm leaves the tower as it was."""
+    tower = bench.tower()
+    before = {name: tensor.clone() for name, tensor in tower.state_dict().items()}
     harmful = bench.settings(epochs=2, learning_rate=10.0, clip=1e9)
     known = bench.index.search(ASKED[0].text, 1)[0].text
-    learned = bench.learn(tmp_path, harmful, side, dev=[replace(ASKED[0], answers=(known,))])
+    learned = bench.learn(tmp_path, harmful, tower, dev=[replace(ASKED[0], answers=(known,))])
     assert learned.scores["exact_match_before"] == learned.scores["exact_match"] == 100
-    assert same_tensors(side.state_dict(), before)
+    assert same_tensors(tower.state_dict(), before)
 
 
 def test_without_dev_the_last_epoch_is_kept(bench: Bench, tmp_path: Path) -> None:
-    side, watcher = bench.side(), Watcher()
-    learned = bench.learn(tmp_path, bench.settings(), side, watcher, dev=[])
+    tower, watcher = bench.tower(), Watcher()
+    learned = bench.learn(tmp_path, bench.settings(), tower, watcher, dev=[])
     assert "exact_match" not in learned.scores
     assert learned.encoder.config.confidence is None
-    assert not same_tensors(side.state_dict(), bench.side().state_dict())
+    assert not same_tensors(tower.state_dict(), bench.tower().state_dict())
 
 
 def test_what_cannot_be_learned_is_said(bench: Bench, tmp_path: Path, tiny_base: Path) -> None:
     def learn(asked: list[OpenQuestion], encoder: Any = None) -> None:
         base = encoder or bench.model.encoder()
-        learn_queries(bench.index.folder, base, bench.side(), asked, [], bench.settings(), tmp_path, cpu=True)
+        learn_queries(bench.index.folder, base, bench.tower(), asked, [], bench.settings(), tmp_path, cpu=True)
 
     with pytest.raises(DataError, match="no question to learn from"):
         learn([])
@@ -260,7 +260,7 @@ def test_what_cannot_be_learned_is_said(bench: Bench, tmp_path: Path, tiny_base:
         learn([UNANSWERABLE])
     empty = PhraseIndex.create(tmp_path / "empty", [], model=bench.model.encoder())
     with pytest.raises(DataError, match="holds no text"):
-        learn_queries(empty.folder, empty.encoder, bench.side(), ASKED, [], bench.settings(), tmp_path, cpu=True)
+        learn_queries(empty.folder, empty.encoder, bench.tower(), ASKED, [], bench.settings(), tmp_path, cpu=True)
     other = PhraseModel.from_base(tiny_base, share=True, dim=8)
     with pytest.raises(PhraseIndexError, match="was built with model"):
         learn(ASKED, other.encoder())

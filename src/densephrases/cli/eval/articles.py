@@ -96,7 +96,7 @@ def words(
         rows = word_table(opened, asked, advance=advance)
     chosen = choose_weight(rows)
     if write:
-        encoder.config.with_word_weight(chosen.weight).save(resolve(model))
+        encoder.config.with_lexical_weight(chosen.weight).save(resolve(model))
     if as_json:
         typer.echo(json.dumps({"rows": [asdict(row) for row in rows], "chosen": asdict(chosen)}))
         return

@@ -87,7 +87,7 @@ def open_domain(
         "unit": options.unit,
         "k": options.k,
         "task": task,
-        "words": index.encoder.config.word_weight if words is None else words,
+        "words": index.encoder.config.lexical_weight if words is None else words,
         "documents_in_index": len(index),
         "truecase": _truecasing(index, truecase),
         "notes": file.notes,

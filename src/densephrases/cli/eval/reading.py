@@ -78,7 +78,7 @@ def reading(
     encoder, encoded = _encode(data, model, runtime, precision)
     if quantizer is not None:
         encoded = encoded.kept_as(quantizer.value, encoder.code, threshold)
-    config = encoder.config if words is None else encoder.config.with_word_weight(words)
+    config = encoder.config if words is None else encoder.config.with_lexical_weight(words)
     with Progress(console=progress_console, transient=True) as progress:
         bar = progress.add_task("searching all passages" if all_passages else "reading", total=len(encoded.questions))
         if all_passages:

@@ -14,7 +14,7 @@ from densephrases.search.answers import Answer
 Show = Callable[[str, Sequence[Answer]], None]
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")  # a document must not command the terminal
-SPARE = 4  # times as many answers as are shown at a terminal are looked for, as most overlap a better one
+OVERSAMPLE = 4  # times as many answers as are shown at a terminal are looked for, as most overlap a better one
 _CONTEXT = 300  # characters shown on either side of a phrase: what is called a sentence may be a whole table
 
 

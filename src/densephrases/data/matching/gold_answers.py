@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from densephrases.data.matching.answer_scan import AnswerScanner, pattern_stands_in
-from densephrases.data.matching.em_f1 import best_over_golds, f1
+from densephrases.data.matching.em_f1 import best_over_answers, f1
 from densephrases.data.matching.regex_answers import PatternAnswer
 from densephrases.data.questions import OpenQuestion
 from densephrases.text.normalize import normalize_answer
@@ -17,8 +17,8 @@ class Golds(Protocol):
         """Whether some phrase of the passage is right; given also as `squeeze` makes it, once for all questions."""
 
 
-def golds_of(question: OpenQuestion, max_words: int) -> Golds:
-    return PatternGolds(question.answers, max_words) if question.regex else TextGolds(question.answers)
+def gold_answers_of(question: OpenQuestion, max_words: int) -> Golds:
+    return RegexAnswers(question.answers, max_words) if question.regex else TextAnswers(question.answers)
 
 
 def squeeze(text: str) -> str:
@@ -29,7 +29,7 @@ def squeeze(text: str) -> str:
     return normalize_answer(text).replace(" ", "").replace("\u03c2", "\u03c3")
 
 
-class TextGolds:
+class TextAnswers:
     """Matched by the normal form of SQuAD's evaluation."""
 
     def __init__(self, answers: Sequence[str]) -> None:
@@ -40,7 +40,7 @@ class TextGolds:
         return normalize_answer(phrase) in self._forms
 
     def f1(self, phrase: str) -> float:
-        return best_over_golds(f1, phrase, self.answers) if self.answers else 0.0
+        return best_over_answers(f1, phrase, self.answers) if self.answers else 0.0
 
     def stand_in(self, passage: str, squeezed: str) -> bool:
         likely = [form for form in self._forms if squeeze(form) in squeezed]
@@ -49,7 +49,7 @@ class TextGolds:
         return bool(scanner.found)
 
 
-class PatternGolds:
+class RegexAnswers:
     """Matched as patterns; between right and wrong there is no overlap of words to be measured."""
 
     def __init__(self, sources: Sequence[str], max_words: int) -> None:

@@ -10,7 +10,7 @@ from itertools import groupby
 
 import numpy as np
 
-from densephrases.data.matching.em_f1 import best_over_golds, exact_match
+from densephrases.data.matching.em_f1 import best_over_answers, exact_match
 from densephrases.data.squad import Question, QuestionedPassage, questions_of
 from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.calibration_metrics import (
@@ -125,7 +125,7 @@ def _left_out(asked: AskedQuestion) -> str:
 def _judged(batch: Sequence[AskedQuestion], results: Sequence[Sequence[Answer]]) -> Iterator[Judgement]:
     for each, answers in zip(batch, results, strict=True):
         golds = each.question.golds
-        right = bool(golds and answers and best_over_golds(exact_match, answers[0].text, golds))
+        right = bool(golds and answers and best_over_answers(exact_match, answers[0].text, golds))
         yield Judgement(each, np.array([answer.score for answer in answers]), right)
 
 

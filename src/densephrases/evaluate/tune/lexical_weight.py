@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from densephrases.data.matching.em_f1 import best_over_golds, exact_match, f1
+from densephrases.data.matching.em_f1 import best_over_answers, exact_match, f1
 from densephrases.data.squad import Question, QuestionedPassage, questions_of
 from densephrases.errors import DataError
 from densephrases.evaluate.tune.quantizer import spread_out
@@ -57,8 +57,8 @@ def word_table(
 
 
 def _scores(texts: Sequence[str], golds: Sequence[str]) -> tuple[float, float, float]:
-    right = [best_over_golds(exact_match, text, golds) for text in texts] or [0.0]
-    return right[0], best_over_golds(f1, texts[0], golds) if texts else 0.0, max(right)
+    right = [best_over_answers(exact_match, text, golds) for text in texts] or [0.0]
+    return right[0], best_over_answers(f1, texts[0], golds) if texts else 0.0, max(right)
 
 
 def choose_weight(rows: Sequence[WordRow], tolerance: float = TOLERANCE) -> WordRow:

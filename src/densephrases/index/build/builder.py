@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from densephrases.errors import DataError
 from densephrases.index.build.chunks import EncodedChunk, encode_ahead
 from densephrases.index.build.gpu_pipeline import encode_in_bulk
-from densephrases.index.commits import Ledger
+from densephrases.index.commits import Commits
 from densephrases.index.progress import Progress, ProgressCallback
 from densephrases.index.segment.document_keys import PreparedDocument
 from densephrases.index.segment.writer import SegmentWriter
 from densephrases.index.snapshot import Place
-from densephrases.index.vectors.store import CodedRows, fit_coder
+from densephrases.index.vectors.store import CodedRows, fit_codec
 from densephrases.model.bulk_encoder import BulkEncoder
 from densephrases.model.encoder import Encoder
-from densephrases.quantize.base import Coder
+from densephrases.quantize.base import IndexCodec
 from densephrases.text.documents import Document
 
 PART_ROWS = 100_000
@@ -33,8 +33,8 @@ _LOOKED_UP_CHARACTERS = 1 << 18
 class PartBuilder:
     """Takes documents, leaves out those that are there, and commits the rest part by part."""
 
-    def __init__(self, ledger: Ledger, encoder: Encoder, progress: ProgressCallback, *, replacing: bool) -> None:
-        self.ledger = ledger
+    def __init__(self, commits: Commits, encoder: Encoder, progress: ProgressCallback, *, replacing: bool) -> None:
+        self.commits = commits
         self.encoder = encoder
         self.report = progress
         self.replacing = replacing
@@ -44,8 +44,8 @@ class PartBuilder:
         self._writer: SegmentWriter | None = None
         self._at_document_end = True
         self._committing = False  # a part that was interrupted in the middle of it cannot be committed again
-        self._first_new = len(ledger.snapshot.segments)
-        self._seen: list[NDArray[np.bool_]] = [np.zeros(s.documents, dtype=bool) for s in ledger.snapshot.segments]
+        self._first_new = len(commits.snapshot.segments)
+        self._seen: list[NDArray[np.bool_]] = [np.zeros(s.documents, dtype=bool) for s in commits.snapshot.segments]
         self._on_the_way: dict[str, Place | None] = {}  # not yet committed, with what they replace
         self._written: list[str] = []  # ids in the current part
 
@@ -68,7 +68,7 @@ class PartBuilder:
                 self._writer.abandon()
 
     def _encoded(self, documents: Iterable[Document]) -> Generator[EncodedChunk]:
-        threshold = self.ledger.manifest.settings.filter_threshold
+        threshold = self.commits.manifest.settings.filter_threshold
         if isinstance(self.encoder, BulkEncoder):
             return encode_in_bulk(self._wanted(documents), self.encoder, threshold)
         return encode_ahead(self._wanted(documents), self.encoder, threshold)
@@ -79,7 +79,7 @@ class PartBuilder:
     def _wanted(self, documents: Iterable[Document]) -> Iterator[PreparedDocument]:
         """The documents that are new or changed."""
         for block in _blocks(documents):
-            places = self.ledger.snapshot.locate([document.id for document in block])
+            places = self.commits.snapshot.locate([document.id for document in block])
             for document in block:
                 prepared = PreparedDocument.of(document)
                 if self._is_wanted(prepared, places.get(document.id)):
@@ -91,7 +91,7 @@ class PartBuilder:
             raise _twice(identifier)
         if place is not None:
             self._seen[place.segment][place.document] = True
-            if int(self.ledger.snapshot.segments[place.segment].digests[place.document]) == prepared.digest:
+            if int(self.commits.snapshot.segments[place.segment].digests[place.document]) == prepared.digest:
                 self._progress = replace(self._progress, unchanged=self._progress.unchanged + 1)
                 return False
             if not self.replacing:
@@ -108,9 +108,9 @@ class PartBuilder:
 
     def _write(self, encoded: EncodedChunk) -> None:
         if self._writer is None:
-            self._writer = SegmentWriter(self.ledger.new_segment_folder(), self._coder(encoded), self._coding)
+            self._writer = SegmentWriter(self.commits.new_segment_folder(), self._codec(encoded), self._coding)
         elif self._writer.rows == 0:  # what was fitted to no rows at all fits none
-            self._writer.coder = self._coder(encoded)
+            self._writer.codec = self._codec(encoded)
         writer = self._writer
         self._at_document_end = False
         writer.add(encoded.chunk.pieces, encoded.rows, encoded.terms)
@@ -118,14 +118,14 @@ class PartBuilder:
         self._at_document_end = encoded.chunk.closes
         self._count(encoded)
 
-    def _coder(self, encoded: EncodedChunk) -> Coder:
+    def _codec(self, encoded: EncodedChunk) -> IndexCodec:
         """That of the rows there are, or one for the first rows."""
-        for segment in self.ledger.snapshot.segments:
+        for segment in self.commits.snapshot.segments:
             if segment.rows:
-                return segment.store.coder
+                return segment.store.codec
         vectors_RD = encoded.rows.vectors_RD
         some_RD = vectors_RD[:: len(vectors_RD) // CALIBRATION_ROWS + 1].astype(np.float32)
-        return fit_coder(self.ledger.manifest.settings.quantizer, some_RD, self.encoder.code)
+        return fit_codec(self.commits.manifest.settings.quantizer, some_RD, self.encoder.code)
 
     def _count(self, encoded: EncodedChunk) -> None:
         pieces, before = encoded.chunk.pieces, self._progress
@@ -154,7 +154,7 @@ class PartBuilder:
         entry = self._writer.finish(self._writer.folder.name, part=True)
         self._writer = None
         replaced = [place for identifier in self._written if (place := self._on_the_way.pop(identifier)) is not None]
-        self.ledger.commit((entry,), replaced, building=True)
+        self.commits.commit((entry,), replaced, building=True)
         self._written = []
         self._part_began = time.monotonic()
         self._committing = False

@@ -65,7 +65,7 @@ def is_whole(runs: Sequence[Run]) -> bool:
 def copy_runs(runs: Sequence[Run], folder: Path) -> SegmentEntry:
     """A new segment without candidates."""
     coded = next((run.segment for run in runs if run.segment.rows), runs[0].segment)
-    writer = SegmentWriter(folder, coded.store.coder)
+    writer = SegmentWriter(folder, coded.store.codec)
     try:
         for run in runs:
             writer.copy(run.segment, run.first, run.last)

@@ -11,7 +11,7 @@ from densephrases.index.vectors.store import Rows, VectorStore
 DEFAULT_EFFORT = 0.5
 
 
-class Candidates(ABC):
+class CandidateIndex(ABC):
     """Proposes the rows of a segment with the largest inner products."""
 
     def __init__(self, store: VectorStore) -> None:
@@ -29,14 +29,14 @@ class Candidates(ABC):
         k: int,
         allowed: NDArray[np.bool_] | None = None,
         effort: float = DEFAULT_EFFORT,
-        spare: int = 1,
+        oversample: int = 1,
     ) -> tuple[Floats, Rows]:
-        """Scores (B, spare * k), best first, and their rows; where there are fewer, -inf and -1.
+        """Scores (B, oversample * k), best first, and their rows; where there are fewer, -inf and -1.
 
         Args:
             queries_BD: Start or end vectors of questions.
             k: How many rows of each query.
             allowed: A mask over all rows of the segment; None allows all.
             effort: From 0, fast, to 1, exact.
-            spare: So many times k rows are given: those after the first k are what was compared anyway.
+            oversample: So many times k rows are given: those after the first k are what was compared anyway.
         """

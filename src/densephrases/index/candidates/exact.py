@@ -1,4 +1,4 @@
-"""Candidates of small segments: every token vector is scored."""
+"""CandidateIndex of small segments: every token vector is scored."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
 from densephrases.errors import ConfigError
-from densephrases.index.candidates.base import DEFAULT_EFFORT, Candidates
+from densephrases.index.candidates.base import DEFAULT_EFFORT, CandidateIndex
 from densephrases.index.vectors.store import Rows, VectorStore
 
 _KEPT_BYTES = 1 << 26  # a store that is not larger when decoded stays decoded
@@ -17,7 +17,7 @@ _KEPT_BYTES = 1 << 26  # a store that is not larger when decoded stays decoded
 _SCAN_ROWS = 16_384
 
 
-class ExactCandidates(Candidates):
+class ExactCandidates(CandidateIndex):
     """Compares with every row."""
 
     exact = True
@@ -28,10 +28,10 @@ class ExactCandidates(Candidates):
         k: int,
         allowed: NDArray[np.bool_] | None = None,
         effort: float = DEFAULT_EFFORT,
-        spare: int = 1,
+        oversample: int = 1,
     ) -> tuple[Floats, Rows]:
         refuse_effort(effort)
-        k = spare * k
+        k = oversample * k
         if allowed is not None and 2 * np.count_nonzero(allowed) < len(allowed):
             return best_of_rows(self.store, queries_BD, k, np.flatnonzero(allowed))
         best = no_candidates(len(queries_BD), k)

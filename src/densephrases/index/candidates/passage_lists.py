@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from densephrases.arrays import Floats
 from densephrases.index.mapped import release_pages
 from densephrases.index.vectors.store import VectorStore
-from densephrases.quantize.product import BookCoder, CompactCoder
+from densephrases.quantize.product import PQCodec, ResidualPQCodec
 
 Bytes = NDArray[np.uint8]
 Numbers = NDArray[np.integer[Any]]
@@ -47,14 +47,14 @@ class UpperBits:
         self._place_S = place_CM.ravel()
 
     @classmethod
-    def of(cls, coder: BookCoder, count: int | None = None, further: Floats | None = None) -> Self:
+    def of(cls, codec: PQCodec, count: int | None = None, further: Floats | None = None) -> Self:
         """Of the first bytes, or of all, and of one number after the last, of which a further code tells (V)."""
-        books = coder.books
+        books = codec.books
         groups = books.groups[:count]
-        numbers: list[Numbers] = [books.numbers_K[group] for group in groups]
-        values = [coder.branches[group] for group in groups]
+        numbers: list[Numbers] = [books.components_K[group] for group in groups]
+        values = [codec.branches[group] for group in groups]
         if further is not None:
-            numbers.append(np.array([len(books.numbers_K)]))
+            numbers.append(np.array([len(books.components_K)]))
             values.append(further[None])
         return cls(numbers, values)
 
@@ -129,7 +129,7 @@ class Ranking:
         level_P = np.searchsorted((levels_V[1:] + levels_V[:-1]) / 2, above_P).astype(np.uint8)
         self._spread = _spread(store)
         self._above_P = levels_V[level_P]
-        self._means = BitLists(UpperBits.of(means.coder, further=levels_V), 1)
+        self._means = BitLists(UpperBits.of(means.codec, further=levels_V), 1)
         codes_PC = np.concatenate([means.records_P["codes"] >> 4, level_P[:, None]], axis=1)
         self._means.fill(0, np.array([0, len(codes_PC)]), codes_PC)
 
@@ -149,16 +149,16 @@ class Ranking:
 
 def _spread(store: VectorStore) -> float:
     """Of the numbers that rows have beyond their passage's mean."""
-    assert isinstance(store.coder, CompactCoder)
+    assert isinstance(store.codec, ResidualPQCodec)
     some = np.linspace(0, len(store) - 1, min(len(store), _SPREAD_ROWS)).astype(np.int64)
-    return float(np.sqrt(np.square(store.coder.numbers(store.records_N[some])).mean())) if len(some) else 0.0
+    return float(np.sqrt(np.square(store.codec.numbers(store.records_N[some])).mean())) if len(some) else 0.0
 
 
 def passage_lists(store: VectorStore) -> BitLists:
     """All rows, in lists that are passages."""
     assert store.means is not None
-    assert isinstance(store.coder, CompactCoder)
-    bits = UpperBits.of(store.coder, -(-store.dim // _VECTOR_NUMBERS_PER_CODE))
+    assert isinstance(store.codec, ResidualPQCodec)
+    bits = UpperBits.of(store.codec, -(-store.dim // _VECTOR_NUMBERS_PER_CODE))
     edges_P = np.asarray(store.means.edges_P)
     lists = BitLists(bits, len(edges_P) - 1)
     first = 0

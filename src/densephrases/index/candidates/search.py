@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
-from densephrases.index.candidates.base import DEFAULT_EFFORT, Candidates
+from densephrases.index.candidates.base import DEFAULT_EFFORT, CandidateIndex
 from densephrases.index.candidates.exact import ExactCandidates, best_of_rows, better_of, no_candidates, refuse_effort
 from densephrases.index.candidates.ivf_file import read_inverted, write_inverted
 from densephrases.index.candidates.passage_lists import Ranking, passage_lists
@@ -23,7 +23,7 @@ from densephrases.index.durable_files import FileEntry
 from densephrases.index.kinds import CandidateKind
 from densephrases.index.mapped import release_pages
 from densephrases.index.vectors.store import Rows, VectorStore, side_by_side
-from densephrases.quantize.product import CompactCoder
+from densephrases.quantize.product import ResidualPQCodec
 
 EXACT_ROWS = 30_000  # up to here a scan is as fast as anything
 _FEWEST_CLUSTERED = 1000
@@ -47,7 +47,7 @@ def choose_kind(store: VectorStore, wanted: CandidateKind | None = None) -> Cand
     return wanted or ("exact" if len(store) <= EXACT_ROWS else "ivf-pq" if store.means is None else "passages")
 
 
-class IvfCandidates(Candidates):
+class IvfCandidates(CandidateIndex):
     """Compares with the rows of the clusters nearest to a query, by coarse codes first."""
 
     exact = False
@@ -67,17 +67,17 @@ class IvfCandidates(Candidates):
         k: int,
         allowed: NDArray[np.bool_] | None = None,
         effort: float = DEFAULT_EFFORT,
-        spare: int = 1,
+        oversample: int = 1,
     ) -> tuple[Floats, Rows]:
         refuse_effort(effort)
         count = len(self.store) if allowed is None else int(np.count_nonzero(allowed))
         if effort == 1:
-            return ExactCandidates(self.store).search(queries_BD, k, allowed, effort, spare)
+            return ExactCandidates(self.store).search(queries_BD, k, allowed, effort, oversample)
         if allowed is not None and count <= EXACT_ROWS:
-            return best_of_rows(self.store, queries_BD, spare * k, np.flatnonzero(allowed))
+            return best_of_rows(self.store, queries_BD, oversample * k, np.flatnonzero(allowed))
         parameters = self._parameters(effort, count, allowed)
         wanted = min(count, max(least_rescored(len(self.store)), int(k * rescored_share(effort))))
-        return self._rescored(queries_BD, self._nearest(queries_BD, wanted, parameters), spare * k)
+        return self._rescored(queries_BD, self._nearest(queries_BD, wanted, parameters), oversample * k)
 
     def _nearest(self, queries_BD: Floats, wanted: int, parameters: Any) -> Rows:
         """By threads of our own: faiss 1.15 with sixteen of its own compares with a sixteenth of 20,000 lists."""
@@ -120,14 +120,14 @@ class PassageCandidates(IvfCandidates):
     probes = 4
 
     def __init__(self, store: VectorStore) -> None:
-        assert isinstance(store.coder, CompactCoder)
-        self._coder = store.coder
+        assert isinstance(store.codec, ResidualPQCodec)
+        self._codec = store.codec
         self._ranking = Ranking(store)
         self._lists = passage_lists(store)
         super().__init__(store, self._lists.index)
 
     def _compared(self, queries_BD: Floats, wanted: int, parameters: Any) -> Rows:
-        asked_BK = self._coder.asked(queries_BD)
+        asked_BK = self._codec.asked(queries_BD)
         lists_BL, scores_BL = self._ranking.best(asked_BK, parameters.nprobe)
         return self._lists.search(asked_BK, wanted, lists_BL, scores_BL, parameters)[1]
 
@@ -159,7 +159,7 @@ def least_rescored(rows: int) -> int:
     return int(_LEAST_RESCORED * max(rows / _LEAST_RESCORED_OF, 1) ** (1 / 6))
 
 
-def open_candidates(folder: Path, kind: CandidateKind, store: VectorStore) -> Candidates:
+def open_candidates(folder: Path, kind: CandidateKind, store: VectorStore) -> CandidateIndex:
     if kind == "passages":
         return PassageCandidates(store)
     return ExactCandidates(store) if kind == "exact" else IvfCandidates.open(folder, store)

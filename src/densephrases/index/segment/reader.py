@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.index.candidates.base import Candidates
+from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.search import open_candidates
 from densephrases.index.manifest import SegmentEntry
 from densephrases.index.mapped import map_array
 from densephrases.index.segment.document_keys import id_hash
 from densephrases.index.segment.passage_terms import COUNTS_FILE, TERM_ARRAYS, SegmentTerms
 from densephrases.index.segment.text_blocks import BlockedText
-from densephrases.index.segment.token_offsets import PLACE_ARRAYS, Places
+from densephrases.index.segment.token_offsets import TOKEN_OFFSET_ARRAYS, TokenOffsets
 from densephrases.index.settings import IndexSettings
-from densephrases.index.vectors.store import CODERS, VectorStore
-from densephrases.quantize.codebooks import VectorCode
+from densephrases.index.vectors.store import CODECS, VectorStore
+from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.text.documents import Document
 
 TEXT_FILE = "text.bin"
@@ -48,7 +48,7 @@ ARRAYS = {
     # blocks of text
     "text_blocks": "<i8",  # bytes in text.bin, one more than blocks
     # rows, the kept tokens
-    **PLACE_ARRAYS,
+    **TOKEN_OFFSET_ARRAYS,
 }
 
 SEGMENT_FILES = (
@@ -81,7 +81,7 @@ class Segment:
     """Reads a segment; arrays are mapped when first asked for and nothing is kept in memory but small ones."""
 
     def __init__(
-        self, folder: Path, entry: SegmentEntry, settings: IndexSettings, code: VectorCode | None = None
+        self, folder: Path, entry: SegmentEntry, settings: IndexSettings, code: ProductQuantizer | None = None
     ) -> None:
         self.folder = folder
         self.entry = entry
@@ -130,7 +130,7 @@ class Segment:
         return self.array("document_passages")
 
     @cached_property
-    def passage_places(self) -> NDArray[np.int64]:
+    def passage_bytes(self) -> NDArray[np.int64]:
         return self.array("passage_bytes")
 
     @cached_property
@@ -141,11 +141,11 @@ class Segment:
     def store(self) -> VectorStore:
         settings = self.settings
         code = settings.code_from(self._code)
-        coder = CODERS[settings.quantizer].from_bytes(self.blob(CALIBRATION_FILE), settings.dim, code)
-        return VectorStore.open(self.folder / VECTORS_FILE, coder, self.folder / MEANS_FILE, self.passage_rows)
+        codec = CODECS[settings.quantizer].from_bytes(self.blob(CALIBRATION_FILE), settings.dim, code)
+        return VectorStore.open(self.folder / VECTORS_FILE, codec, self.folder / MEANS_FILE, self.passage_rows)
 
     @cached_property
-    def candidates(self) -> Candidates:
+    def candidates(self) -> CandidateIndex:
         return open_candidates(self.folder, self.entry.candidates, self.store)
 
     @cached_property
@@ -168,13 +168,13 @@ class Segment:
         """The characters of tokens."""
         return self._places.lengths(rows_N)
 
-    def reach(self, rows_N: NDArray[np.int64]) -> NDArray[np.int64]:
+    def max_span(self, rows_N: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many further rows a phrase that begins at each may take."""
-        return self._places.reach(rows_N)
+        return self._places.max_span(rows_N)
 
     @property
-    def longest_reach(self) -> int:
-        return self._places.longest_reach
+    def longest_span(self) -> int:
+        return self._places.longest_span
 
     def rows_of_documents(self, documents: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """A mask over documents as a mask over rows."""
@@ -190,7 +190,7 @@ class Segment:
 
     def passage_text(self, passage: int) -> str:
         """Decoded alone: the rest of the document is not read."""
-        start = int(self.passage_places[passage])
+        start = int(self.passage_bytes[passage])
         return self.text_bytes(start, start + int(self._passage_lengths[passage])).decode()
 
     def record(self, document: int) -> DocumentRecord:
@@ -236,8 +236,8 @@ class Segment:
         return self.array("record_edges")
 
     @cached_property
-    def _places(self) -> Places:
-        return Places.open(self.array)
+    def _places(self) -> TokenOffsets:
+        return TokenOffsets.open(self.array)
 
     @cached_property
     def _passage_lengths(self) -> NDArray[np.uint32]:

@@ -4,7 +4,8 @@ The place of a row counts the bytes of all texts before its passage and the pass
 A character takes a byte or more, so that places never fall from one row to the next (Elias and Fano's code): of each
 its lowest eight bits are stored, the rest follows from how many rows stand before every 256th place.
 
-The extent of a row is its token's length and its reach: how many further rows a phrase that begins there may take. Few
+The extent of a row is its token's length and its max_span: how many further rows a phrase that begins there may take.
+Few
 pairs of the two are common, so that one byte names one of the 255 most frequent; rows of other pairs are listed.
 """
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 Rows = NDArray[np.int64]
 
-PLACE_ARRAYS = {
+TOKEN_OFFSET_ARRAYS = {
     "begins": "u1",  # the lowest bits of each row's place
     "begin_rows": "<u4",  # rows before each 256th place but the first
     "extents": "u1",  # which of the frequent extents each row has, or that it is listed
@@ -28,33 +29,33 @@ PLACE_ARRAYS = {
 
 _LOW_BITS = 8
 _LOW = (1 << _LOW_BITS) - 1
-_REACH_BITS = 8
-_REACH = (1 << _REACH_BITS) - 1
-_LONGEST = 1 << (32 - _REACH_BITS)
+_MAX_SPAN_BITS = 8
+_MAX_SPAN = (1 << _MAX_SPAN_BITS) - 1
+_LONGEST = 1 << (32 - _MAX_SPAN_BITS)
 _LISTED = 255
 
 # Shape suffixes: N rows asked for, R all rows, H steps of 256 places, C codes of extents, E listed rows.
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class TokenOffsets:
     """The places and extents of a segment's rows; arrays may be mapped."""
 
     lows_R: NDArray[np.uint8]
     rows_H: NDArray[np.uint32]
     codes_R: NDArray[np.uint8]
     lengths_C: Rows
-    reach_C: Rows
+    max_span_C: Rows
     rare_rows_E: NDArray[np.uint32]
     rare_extents_E: NDArray[np.uint32]
 
     @classmethod
     def open(cls, array: Callable[[str], NDArray[Any]]) -> Self:
         """From arrays by name."""
-        lows_R, rows_H, codes_R, frequent, rare_rows_E, rare_extents_E = map(array, PLACE_ARRAYS)
+        lows_R, rows_H, codes_R, frequent, rare_rows_E, rare_extents_E = map(array, TOKEN_OFFSET_ARRAYS)
         extents_C = np.zeros(_LISTED + 1, dtype=np.uint32)
         extents_C[: len(frequent)] = frequent
-        return cls(lows_R, rows_H, codes_R, _lengths(extents_C), _reach(extents_C), rare_rows_E, rare_extents_E)
+        return cls(lows_R, rows_H, codes_R, _lengths(extents_C), _max_span(extents_C), rare_rows_E, rare_extents_E)
 
     def of(self, rows_N: Rows) -> Rows:
         # As uint32: with another type than its own the whole array would be converted.
@@ -64,12 +65,12 @@ class Places:
     def lengths(self, rows_N: Rows) -> Rows:
         return self._looked_up(rows_N, self.lengths_C, _lengths)
 
-    def reach(self, rows_N: Rows) -> Rows:
-        return self._looked_up(rows_N, self.reach_C, _reach)
+    def max_span(self, rows_N: Rows) -> Rows:
+        return self._looked_up(rows_N, self.max_span_C, _max_span)
 
     @property
-    def longest_reach(self) -> int:
-        return max(int(self.reach_C.max()), int(_reach(self.rare_extents_E).max(initial=0)))
+    def longest_span(self) -> int:
+        return max(int(self.max_span_C.max()), int(_max_span(self.rare_extents_E).max(initial=0)))
 
     def _looked_up(self, rows_N: Rows, values_C: Rows, of_extents: Callable[[NDArray[np.uint32]], Rows]) -> Rows:
         codes_N = self.codes_R[rows_N]
@@ -82,14 +83,14 @@ class Places:
 
 
 def _lengths(extents: NDArray[np.uint32]) -> Rows:
-    return np.asarray(extents >> _REACH_BITS, dtype=np.int64)
+    return np.asarray(extents >> _MAX_SPAN_BITS, dtype=np.int64)
 
 
-def _reach(extents: NDArray[np.uint32]) -> Rows:
-    return np.asarray(extents & _REACH, dtype=np.int64)
+def _max_span(extents: NDArray[np.uint32]) -> Rows:
+    return np.asarray(extents & _MAX_SPAN, dtype=np.int64)
 
 
-class PlaceWriter:
+class TokenOffsetWriter:
     """Takes rows in order; `append` is given the arrays' names and what comes next in them.
 
     Extents are in memory until all are known: four bytes a row.
@@ -101,15 +102,15 @@ class PlaceWriter:
         self._steps = 1
         self._extents: list[NDArray[np.uint32]] = []
 
-    def add(self, places_R: Rows, lengths_R: NDArray[np.integer[Any]], reach_R: NDArray[np.integer[Any]]) -> None:
+    def add(self, places_R: Rows, lengths_R: NDArray[np.integer[Any]], max_span_R: NDArray[np.integer[Any]]) -> None:
         if len(places_R) == 0:
             return
         assert (np.diff(places_R, prepend=self._last) >= 0).all()
         assert (lengths_R < _LONGEST).all()
-        assert (reach_R <= _REACH).all()
+        assert (max_span_R <= _MAX_SPAN).all()
         self._append("begins", places_R & _LOW)
         self._append_steps(places_R)
-        self._extents.append(((lengths_R.astype(np.int64) << _REACH_BITS) | reach_R).astype(np.uint32))
+        self._extents.append(((lengths_R.astype(np.int64) << _MAX_SPAN_BITS) | max_span_R).astype(np.uint32))
         self._rows += len(places_R)
         self._last = int(places_R[-1])
         assert self._rows <= np.iinfo(np.uint32).max

@@ -19,7 +19,7 @@ class Rows:
     vectors_RD: NDArray[np.floating[Any]]
     begins_R: NDArray[np.integer[Any]]
     lengths_R: NDArray[np.integer[Any]]
-    reach_R: NDArray[np.integer[Any]]
+    max_span_R: NDArray[np.integer[Any]]
     rows_P: NDArray[np.int64]  # how many of each passage
     tokens_P: NDArray[np.int64]  # as many before the filter
 
@@ -35,20 +35,20 @@ class Rows:
     def of_vectors(cls, passages: Sequence[PassageVectors], threshold: float | None, dim: int) -> Self:
         kept = [passage.kept(threshold) for passage in passages]
         offsets_T2 = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(p.offsets_T2 for p in passages)])
-        reaches = [passage.reach_T - np.arange(len(passage.reach_T)) for passage in passages]
+        max_spans = [passage.max_span_T - np.arange(len(passage.max_span_T)) for passage in passages]
         vectors = [passage.vectors_TD[mask] for passage, mask in zip(passages, kept, strict=True)]
         return cls._of(
             np.flatnonzero(np.concatenate([np.zeros(0, dtype=bool), *kept])),
             np.concatenate([np.zeros((0, dim), dtype=np.float32), *vectors]),
             (offsets_T2[:, 0], offsets_T2[:, 1] - offsets_T2[:, 0]),
-            np.concatenate([np.zeros(0, dtype=np.int64), *reaches]),
+            np.concatenate([np.zeros(0, dtype=np.int64), *max_spans]),
             np.array([len(mask) for mask in kept], dtype=np.int64),
         )
 
     @classmethod
     def of_packed(cls, passages: PackedPassages, kept: KeptVectors) -> Self:
         spans = (passages.begins_T, passages.widths_T)
-        return cls._of(kept.kept_R, kept.vectors_RD, spans, passages.reaches_T, passages.tokens_P)
+        return cls._of(kept.kept_R, kept.vectors_RD, spans, passages.max_spans_T, passages.tokens_P)
 
     @classmethod
     def _of(
@@ -56,17 +56,17 @@ class Rows:
         kept_R: NDArray[np.int64],
         vectors_RD: NDArray[np.floating[Any]],
         spans: tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]],
-        reaches_T: NDArray[np.integer[Any]],
+        max_spans_T: NDArray[np.integer[Any]],
         tokens_P: NDArray[np.int64],
     ) -> Self:
-        count = len(reaches_T)
+        count = len(max_spans_T)
         before = np.zeros(count + 1, dtype=np.int64)  # how many kept tokens stand before each
         before[kept_R + 1] = 1
         np.cumsum(before, out=before)
-        last_R = kept_R + reaches_T[kept_R]
-        reach_R = before[last_R + 1] - 1 - np.arange(len(kept_R))
+        last_R = kept_R + max_spans_T[kept_R]
+        max_span_R = before[last_R + 1] - 1 - np.arange(len(kept_R))
         begins_R, lengths_R = (values_T[kept_R] for values_T in spans)
         assert (begins_R + lengths_R.astype(np.int64) <= np.iinfo(np.uint16).max).all()
-        assert (reach_R <= np.iinfo(np.uint8).max).all()
+        assert (max_span_R <= np.iinfo(np.uint8).max).all()
         rows_P = np.diff(before[np.concatenate([[0], np.cumsum(tokens_P)])])
-        return cls(vectors_RD, begins_R, lengths_R, reach_R, rows_P, tokens_P)
+        return cls(vectors_RD, begins_R, lengths_R, max_span_R, rows_P, tokens_P)

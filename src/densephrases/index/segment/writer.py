@@ -26,11 +26,11 @@ from densephrases.index.segment.reader import (
     array_file,
 )
 from densephrases.index.segment.text_blocks import BlockWriter
-from densephrases.index.segment.token_offsets import PlaceWriter
+from densephrases.index.segment.token_offsets import TokenOffsetWriter
 from densephrases.index.segment.token_rows import Rows
 from densephrases.index.vectors.store import CodedRows
 from densephrases.index.worker_threads import Stages
-from densephrases.quantize.base import Coder
+from densephrases.quantize.base import IndexCodec
 
 _EDGES = ("text_edges", "text_blocks", "record_edges", "document_passages", "passage_rows")
 _PASSAGES = ("passage_documents", "passage_offsets", "passage_bytes", "passage_lengths")
@@ -39,21 +39,21 @@ _COPIED_ROWS = 1 << 20
 _COPIED_PASSAGES = 1 << 16
 
 
-RowCoding = Callable[[NDArray[np.floating[Any]], NDArray[np.int64], Coder], CodedRows]
+RowCoding = Callable[[NDArray[np.floating[Any]], NDArray[np.int64], IndexCodec], CodedRows]
 """Of vectors of passages that have so many rows each."""
 
 
 class SegmentWriter:
     """A folder that becomes a segment when `finish` has given its entry for the manifest."""
 
-    def __init__(self, folder: Path, coder: Coder, coding: RowCoding = CodedRows.of) -> None:
+    def __init__(self, folder: Path, codec: IndexCodec, coding: RowCoding = CodedRows.of) -> None:
         folder.mkdir(parents=True)
         self.folder = folder
-        self.coder = coder
+        self.codec = codec
         self._coding = coding
         self._files = {name: HashedFile(folder / name) for name in SEGMENT_FILES}
         self._text = BlockWriter(self._files[TEXT_FILE], partial(self._append, "text_blocks"))
-        self._places = PlaceWriter(self._append)
+        self._places = TokenOffsetWriter(self._append)
         self._terms = TermWriter(self._append)
         self._records = self._files[RECORDS_FILE]
         self._hashes: list[NDArray[np.uint64]] = []  # of ids, in document order
@@ -70,7 +70,7 @@ class SegmentWriter:
         first_byte = self._text.size
         self._open_documents([piece.prepared for piece in pieces if piece.opens])
         first_bytes_P = self._add_passages(pieces, first_byte)
-        self._places.add(np.repeat(first_bytes_P, rows.rows_P) + rows.begins_R, rows.lengths_R, rows.reach_R)
+        self._places.add(np.repeat(first_bytes_P, rows.rows_P) + rows.begins_R, rows.lengths_R, rows.max_span_R)
         self._append("passage_rows", self.rows + np.cumsum(rows.rows_P))
         self._append("passage_tokens", rows.tokens_P)
         self._terms.add(terms)
@@ -81,7 +81,7 @@ class SegmentWriter:
 
     def _write_vectors(self, rows: Rows) -> None:
         try:
-            coded = self._coding(rows.vectors_RD, rows.rows_P, self.coder)
+            coded = self._coding(rows.vectors_RD, rows.rows_P, self.codec)
             for records in coded.records_N:
                 self._files[VECTORS_FILE].write(records.view(np.uint8))
             self._files[MEANS_FILE].write(coded.means_P.view(np.uint8))
@@ -126,7 +126,7 @@ class SegmentWriter:
         return np.asarray(columns[_PASSAGES.index("passage_bytes")])
 
     def copy(self, segment: Segment, first: int, last: int) -> None:
-        """The documents `first` to `last` (exclusive) of another segment of the same coder."""
+        """The documents `first` to `last` (exclusive) of another segment of the same codec."""
         passages = slice(*segment.document_passages[[first, last]].tolist())
         rows = slice(*segment.passage_rows[[passages.start, passages.stop]].tolist())
         text_shift = self._copy_text(segment, first, last)
@@ -136,7 +136,7 @@ class SegmentWriter:
         self._append("passage_documents", segment.passage_documents[passages].astype(np.int64) + self.documents - first)
         for name in ("passage_offsets", "passage_lengths", "passage_tokens"):
             self._append(name, segment.array(name)[passages])
-        self._append("passage_bytes", segment.passage_places[passages] + text_shift)
+        self._append("passage_bytes", segment.passage_bytes[passages] + text_shift)
         self._copy_edges(segment, "passage_rows", passages, self.rows - rows.start)
         self._copy_places(segment, rows, text_shift)
         self._copy_terms(segment, passages)
@@ -157,7 +157,7 @@ class SegmentWriter:
         order = np.argsort(hashes, kind="stable")
         self._append("id_hashes", hashes[order])
         self._append("id_documents", order)
-        self._files[CALIBRATION_FILE].write(self.coder.to_bytes())
+        self._files[CALIBRATION_FILE].write(self.codec.to_bytes())
         self._files[COUNTS_FILE].write(self._terms.finish())
         files: dict[str, FileEntry] = {name: file.finish() for name, file in self._files.items()}
         sync_folder(self.folder)
@@ -188,7 +188,7 @@ class SegmentWriter:
     def _copy_places(self, segment: Segment, rows: slice, shift: int) -> None:
         for first in range(rows.start, rows.stop, _COPIED_ROWS):
             rows_N = np.arange(first, min(first + _COPIED_ROWS, rows.stop))
-            self._places.add(segment.places(rows_N) + shift, segment.lengths(rows_N), segment.reach(rows_N))
+            self._places.add(segment.places(rows_N) + shift, segment.lengths(rows_N), segment.max_span(rows_N))
 
     def _copy_terms(self, segment: Segment, passages: slice) -> None:
         for first in range(passages.start, passages.stop, _COPIED_PASSAGES):

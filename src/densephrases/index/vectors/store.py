@@ -19,20 +19,20 @@ from densephrases.arrays import Floats
 from densephrases.index.kinds import Quantizer
 from densephrases.index.mapped import map_array
 from densephrases.model.bulk_encoder import BulkEncoder
-from densephrases.quantize.base import Coder, Records, passage_means
-from densephrases.quantize.codebooks import VectorCode
-from densephrases.quantize.product import BookCoder, CompactCoder
-from densephrases.quantize.scalar import HalfCoder, Int4Coder, Int8Coder
+from densephrases.quantize.base import IndexCodec, Records, passage_means
+from densephrases.quantize.codebooks import ProductQuantizer
+from densephrases.quantize.product import PQCodec, ResidualPQCodec
+from densephrases.quantize.scalar import HalfCodec, Int4Quantizer, Int8Quantizer
 
 Rows = NDArray[np.int64]
 Result = TypeVar("Result")
 RowScorer = Callable[[Rows, Records], Floats]
 """Of rows by number, with their records."""
-CODERS: dict[Quantizer, type[Coder]] = {
-    "fp16": HalfCoder,
-    "int8": Int8Coder,
-    "int4": Int4Coder,
-    "compact": CompactCoder,
+CODECS: dict[Quantizer, type[IndexCodec]] = {
+    "fp16": HalfCodec,
+    "int8": Int8Quantizer,
+    "int4": Int4Quantizer,
+    "compact": ResidualPQCodec,
 }
 
 BLOCK_ROWS = 512  # decoded at once: stays in a core's cache, and no product is worth waking other threads for
@@ -45,8 +45,8 @@ _SHARED_ROWS = 16_384  # are scored in a few milliseconds: threads for fewer wou
 # Shape suffixes: B queries, N rows, P passages, D vector size.
 
 
-def fit_coder(quantizer: Quantizer, vectors_ND: Floats, code: VectorCode | None = None) -> Coder:
-    return CODERS[quantizer].fit(vectors_ND, code)
+def fit_codec(quantizer: Quantizer, vectors_ND: Floats, code: ProductQuantizer | None = None) -> IndexCodec:
+    return CODECS[quantizer].fit(vectors_ND, code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,53 +57,53 @@ class CodedRows:
     means_P: Records
 
     @classmethod
-    def of(cls, vectors_ND: NDArray[np.floating[Any]], rows_P: Rows, coder: Coder) -> Self:
-        if coder.means is None:
-            return cls(_encoded(vectors_ND, coder), np.zeros(0, dtype=np.uint8))
-        means_P = coder.means.encode(passage_means(vectors_ND, rows_P))
-        beyond_ND = vectors_ND - np.repeat(coder.means.decode(means_P), rows_P, axis=0)
-        return cls(_encoded(beyond_ND, coder), means_P)
+    def of(cls, vectors_ND: NDArray[np.floating[Any]], rows_P: Rows, codec: IndexCodec) -> Self:
+        if codec.means is None:
+            return cls(_encoded(vectors_ND, codec), np.zeros(0, dtype=np.uint8))
+        means_P = codec.means.encode(passage_means(vectors_ND, rows_P))
+        beyond_ND = vectors_ND - np.repeat(codec.means.decode(means_P), rows_P, axis=0)
+        return cls(_encoded(beyond_ND, codec), means_P)
 
     @classmethod
-    def by(cls, encoder: BulkEncoder, vectors_ND: NDArray[np.floating[Any]], rows_P: Rows, coder: Coder) -> Self:
+    def by(cls, encoder: BulkEncoder, vectors_ND: NDArray[np.floating[Any]], rows_P: Rows, codec: IndexCodec) -> Self:
         """Coded where they were encoded, if that can be done there."""
-        if not isinstance(coder, CompactCoder):
-            return cls.of(vectors_ND, rows_P, coder)
-        codes = encoder.coding(coder.code)(vectors_ND, rows_P)
-        return cls([_records(codes.rows_RF, coder)], _records(codes.means_PF, coder.means))
+        if not isinstance(codec, ResidualPQCodec):
+            return cls.of(vectors_ND, rows_P, codec)
+        codes = encoder.coding(codec.code)(vectors_ND, rows_P)
+        return cls([_records(codes.rows_RF, codec)], _records(codes.means_PF, codec.means))
 
 
-def _records(codes_NF: NDArray[np.uint8], coder: BookCoder) -> Records:
-    return np.ascontiguousarray(codes_NF).view(coder.row_type).reshape(len(codes_NF))
+def _records(codes_NF: NDArray[np.uint8], codec: PQCodec) -> Records:
+    return np.ascontiguousarray(codes_NF).view(codec.row_type).reshape(len(codes_NF))
 
 
-def _encoded(vectors_ND: NDArray[np.floating[Any]], coder: Coder) -> list[Records]:
+def _encoded(vectors_ND: NDArray[np.floating[Any]], codec: IndexCodec) -> list[Records]:
     """In blocks, by several threads where there are many."""
     blocks = [vectors_ND[at : at + _THREAD_ROWS] for at in range(0, len(vectors_ND), _THREAD_ROWS)]
     if len(blocks) < 2 * _THREADS:
-        return list(map(coder.encode, blocks))
+        return list(map(codec.encode, blocks))
     with ThreadPoolExecutor(_THREADS, "encode") as executor:
-        return list(executor.map(coder.encode, blocks))
+        return list(executor.map(codec.encode, blocks))
 
 
 class PassageMeans:
     """What the rows of each passage have in common; `edges_P` are first rows, one more than passages."""
 
-    def __init__(self, records_P: Records, edges_P: Rows, coder: BookCoder) -> None:
+    def __init__(self, records_P: Records, edges_P: Rows, codec: PQCodec) -> None:
         self.records_P = records_P
         self.edges_P = edges_P
-        self.coder = coder
+        self.codec = codec
 
     def passages_of(self, rows_N: Rows) -> Rows:
         return np.asarray(np.searchsorted(self.edges_P, rows_N, side="right") - 1)
 
     def decode(self, rows_N: Rows) -> Floats:
         passages, mean_N = np.unique(self.passages_of(rows_N), return_inverse=True)
-        return self.coder.decode(self.records_P[passages])[mean_N]
+        return self.codec.decode(self.records_P[passages])[mean_N]
 
     def scorer(self, queries_BD: Floats) -> Callable[[Rows], Floats]:
         """Gives the inner products (B, N) of queries with the means of rows."""
-        asked_BK, mean_B1 = self.coder.asked(queries_BD), (queries_BD @ self.coder.mean_D)[:, None]
+        asked_BK, mean_B1 = self.codec.asked(queries_BD), (queries_BD @ self.codec.mean_D)[:, None]
 
         def scores(rows_N: Rows) -> Floats:
             passages, mean_N = np.unique(self.passages_of(rows_N), return_inverse=True)
@@ -113,7 +113,7 @@ class PassageMeans:
 
     def own_scores(self, queries_BD: Floats, rows_N: Rows, edges_B: Rows) -> Floats:
         """Inner products (N) of each query with the means of rows of its own; fastest if these ascend."""
-        asked_BK, mean_B = self.coder.asked(queries_BD), queries_BD @ self.coder.mean_D
+        asked_BK, mean_B = self.codec.asked(queries_BD), queries_BD @ self.codec.mean_D
         passages_N = self.passages_of(rows_N)
         scores_N = np.empty(len(rows_N), dtype=np.float32)
         changes_N = passages_N[1:] != passages_N[:-1]
@@ -128,54 +128,54 @@ class PassageMeans:
     def numbers(self, passages_P: Rows) -> Floats:
         if self._decoded is not None:
             return self._decoded.take(passages_P, axis=0)
-        return self.coder.numbers(self.records_P[passages_P])
+        return self.codec.numbers(self.records_P[passages_P])
 
     @cached_property
     def _decoded(self) -> Floats | None:
         """All of them if they are few."""
-        few = 4 * len(self.records_P) * len(self.coder.books.numbers_K) <= _KEPT_BYTES
-        return self.coder.numbers(self.records_P) if few else None
+        few = 4 * len(self.records_P) * len(self.codec.books.components_K) <= _KEPT_BYTES
+        return self.codec.numbers(self.records_P) if few else None
 
 
 class VectorStore:
     """The rows of a segment, memory-mapped or in memory."""
 
-    def __init__(self, records_N: Records, coder: Coder, means: PassageMeans | None = None) -> None:
-        assert (means is None) == (coder.means is None)
+    def __init__(self, records_N: Records, codec: IndexCodec, means: PassageMeans | None = None) -> None:
+        assert (means is None) == (codec.means is None)
         self.records_N = records_N
-        self.coder = coder
+        self.codec = codec
         self.means = means
 
     @classmethod
-    def open(cls, path: Path, coder: Coder, means_path: Path, edges_P: Rows) -> Self:
+    def open(cls, path: Path, codec: IndexCodec, means_path: Path, edges_P: Rows) -> Self:
         """`edges_P` are the first rows of passages, one more than passages."""
-        records_N = map_array(path, coder.row_type)
-        if coder.means is None:
-            return cls(records_N, coder)
-        assert isinstance(coder.means, BookCoder)
-        return cls(records_N, coder, PassageMeans(map_array(means_path, coder.means.row_type), edges_P, coder.means))
+        records_N = map_array(path, codec.row_type)
+        if codec.means is None:
+            return cls(records_N, codec)
+        assert isinstance(codec.means, PQCodec)
+        return cls(records_N, codec, PassageMeans(map_array(means_path, codec.means.row_type), edges_P, codec.means))
 
     @classmethod
-    def of(cls, vectors_ND: Floats, rows_P: Rows, quantizer: Quantizer, code: VectorCode | None = None) -> Self:
+    def of(cls, vectors_ND: Floats, rows_P: Rows, quantizer: Quantizer, code: ProductQuantizer | None = None) -> Self:
         """A store in memory, of passages with so many rows each."""
-        coder = fit_coder(quantizer, vectors_ND, code)
-        coded = CodedRows.of(vectors_ND, rows_P, coder)
-        records_N = np.concatenate([np.zeros(0, dtype=coder.row_type), *coded.records_N])
-        if coder.means is None:
-            return cls(records_N, coder)
-        assert isinstance(coder.means, BookCoder)
-        return cls(records_N, coder, PassageMeans(coded.means_P, np.cumsum([0, *rows_P]), coder.means))
+        codec = fit_codec(quantizer, vectors_ND, code)
+        coded = CodedRows.of(vectors_ND, rows_P, codec)
+        records_N = np.concatenate([np.zeros(0, dtype=codec.row_type), *coded.records_N])
+        if codec.means is None:
+            return cls(records_N, codec)
+        assert isinstance(codec.means, PQCodec)
+        return cls(records_N, codec, PassageMeans(coded.means_P, np.cumsum([0, *rows_P]), codec.means))
 
     def __len__(self) -> int:
         return len(self.records_N)
 
     @property
     def dim(self) -> int:
-        return self.coder.dim
+        return self.codec.dim
 
     def decode(self, rows_N: Rows | slice) -> Floats:
         """The vectors of some rows, as near to what was stored as the quantizer allows."""
-        vectors_ND = self.coder.decode(self.records_N[rows_N])
+        vectors_ND = self.codec.decode(self.records_N[rows_N])
         if self.means is not None:
             vectors_ND += self.means.decode(self._numbered(rows_N))
         return vectors_ND
@@ -201,7 +201,7 @@ class VectorStore:
 
         def score(first: int) -> None:
             queries, edges = queries_BD[first : first + share], edges_B[first : first + share + 1]
-            for scorer, (begin, stop) in zip(self.coder.scorers(queries), pairwise(edges.tolist()), strict=True):
+            for scorer, (begin, stop) in zip(self.codec.scorers(queries), pairwise(edges.tolist()), strict=True):
                 for at in range(begin, stop, _OWN_BLOCK_ROWS):
                     block = slice(at, min(at + _OWN_BLOCK_ROWS, stop))
                     scores_N[block] = scorer(self._picked(rows_N[block]))
@@ -225,7 +225,7 @@ class VectorStore:
             yield first, score(np.arange(first, first + len(records_N)), records_N)
 
     def _scorer(self, queries_BD: Floats) -> RowScorer:
-        scorer = self.coder.scorer(queries_BD)
+        scorer = self.codec.scorer(queries_BD)
         if self.means is None:
             return lambda _, records_N: scorer(records_N)
         of_means = self.means.scorer(queries_BD)

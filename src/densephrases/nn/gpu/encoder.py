@@ -15,18 +15,18 @@ from torch.nn import functional
 from densephrases.arrays import Floats
 from densephrases.errors import ConfigError
 from densephrases.model.bulk_encoder import BulkEncoder, Coding, KeptVectors
-from densephrases.model.encoder import Encoder, EncoderOnAnother
+from densephrases.model.encoder import DelegatingEncoder, Encoder
 from densephrases.model.onnx import OnnxEncoder, exported_precisions
 from densephrases.model.packing import Batch, PackedPassages, Packing
 from densephrases.model.padding import TokenBatch
 from densephrases.nn.checkpoint import WEIGHTS_FILE
 from densephrases.nn.device import to_numpy
-from densephrases.nn.gpu.packed_backbone import PackedInputs, PackedTrunk
-from densephrases.nn.gpu.quantizer import DeviceCode
+from densephrases.nn.gpu.packed_backbone import PackedBackbone, PackedInputs
+from densephrases.nn.gpu.quantizer import GpuQuantizer
 from densephrases.nn.onnx.restore import finest_graphs, restore_passages
-from densephrases.nn.passage_tower import PassageSide
+from densephrases.nn.passage_tower import PassageTower
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.quantize.codebooks import VectorCode
+from densephrases.quantize.codebooks import ProductQuantizer
 
 # Shape suffixes: N columns of all windows in computing order, T tokens of all passages in turn, P passages, W windows,
 # R tokens that are kept, D vector size, H hidden size.
@@ -36,9 +36,9 @@ _LEFT_CORES = 3  # for the threads that read, compute and write
 
 @dataclass(frozen=True)
 class Indexable:
-    """A passage side, and an encoder of the same model that answers for its fingerprint and encodes questions."""
+    """A passage encoder, and an encoder of the same model that answers for its fingerprint and encodes questions."""
 
-    side: PassageSide
+    tower: PassageTower
     encoder: Encoder
 
 
@@ -52,17 +52,17 @@ class Started:
     done: Any
 
 
-class DeviceEncoder(EncoderOnAnother, BulkEncoder):
+class DeviceEncoder(DelegatingEncoder, BulkEncoder):
     """Passages are encoded on the device, questions by the encoder of the same model that it was given."""
 
     tokens_per_batch = 1 << 18  # so many that arithmetic, not launching kernels, takes the time
     tokens_per_chunk = 1 << 20
 
     def __init__(self, model: Indexable, device: torch.device, attention: str = "auto") -> None:
-        super().__init__(model.encoder, model.side.config, model.side.tokens)
+        super().__init__(model.encoder, model.tower.config, model.tower.tokens)
         self.device = device
         self.dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
-        self.passages = PassageStates(model.side, device, self.dtype, attention)
+        self.passages = PassageStates(model.tower, device, self.dtype, attention)
         self.workers = max((os.cpu_count() or 1) - _LEFT_CORES, 1) if device.type == "cuda" else 0
 
     @property
@@ -126,8 +126,8 @@ class DeviceEncoder(EncoderOnAnother, BulkEncoder):
                 copied.synchronize()
         return KeptVectors(kept_R, host_RD.numpy())
 
-    def coding(self, code: VectorCode) -> Coding:
-        return DeviceCode(code, self.device)
+    def coding(self, code: ProductQuantizer) -> Coding:
+        return GpuQuantizer(code, self.device)
 
     def _host(self, tensor: Tensor) -> Tensor:
         """A copy in the host's memory that is being made: valid after an event that is recorded next."""
@@ -152,13 +152,13 @@ class DeviceEncoder(EncoderOnAnother, BulkEncoder):
 class PassageStates:
     """Token vectors and filter logits of packed windows."""
 
-    def __init__(self, side: PassageSide, device: torch.device, dtype: torch.dtype, attention: str) -> None:
+    def __init__(self, tower: PassageTower, device: torch.device, dtype: torch.dtype, attention: str) -> None:
         self.device = device
-        self.trunk = PackedTrunk(side.passage, device, dtype, attention)
-        projection = side.projection.weight.detach() if side.config.dim is not None else None
+        self.backbone = PackedBackbone(tower.passage, device, dtype, attention)
+        projection = tower.projection.weight.detach() if tower.config.dim is not None else None
         self.projection = None if projection is None else projection.to(device, dtype)
-        self.filter = [part.detach().to(device, dtype) for part in (side.filter.weight, side.filter.bias)]
-        self.vector_size = side.config.vector_size
+        self.filter = [part.detach().to(device, dtype) for part in (tower.filter.weight, tower.filter.bias)]
+        self.vector_size = tower.config.vector_size
         self.dtype = dtype
 
     def send(self, array: NDArray[Any]) -> Tensor:
@@ -172,12 +172,12 @@ class PassageStates:
         """Vectors (N, D) and filter logits (N, 2) in computing order; the logits are floats."""
         arrays: list[NDArray[Any]] = [packing.ids_N, packing.columns_N, packing.types_N, packing.edges_W]
         ids_N, columns_N, types_N, edges_W = map(self.send, arrays)
-        places_N = self.trunk.places_of(columns_N, types_N)
+        places_N = self.backbone.places_of(columns_N, types_N)
         vectors_ND = torch.empty(len(ids_N), self.vector_size, dtype=self.dtype, device=self.device)
         filter_N2 = torch.empty(len(ids_N), 2, dtype=torch.float32, device=self.device)
         for batch in packing.batches:
             own = batch.columns
-            hidden_NH = self.trunk(_inputs(batch, ids_N, places_N, edges_W))
+            hidden_NH = self.backbone(_inputs(batch, ids_N, places_N, edges_W))
             filter_N2[own] = functional.linear(hidden_NH, *self.filter)
             vectors_ND[own] = hidden_NH if self.projection is None else functional.linear(hidden_NH, self.projection)
         return vectors_ND, filter_N2
@@ -193,7 +193,7 @@ def read_indexable(folder: Path) -> Indexable:
     if (folder / WEIGHTS_FILE).is_file():
         model = PhraseModel.from_pretrained(folder)
         return Indexable(
-            PassageSide.of(model), OnnxEncoder.load(folder) if exported_precisions(folder) else model.encoder()
+            PassageTower.of(model), OnnxEncoder.load(folder) if exported_precisions(folder) else model.encoder()
         )
     encoder = finest_graphs(folder)
     return Indexable(restore_passages(encoder), encoder)

@@ -26,7 +26,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from densephrases.errors import ConfigError
 from densephrases.model.packing import Group
-from densephrases.nn.backbone import Trunk
+from densephrases.nn.backbone import Backbone
 
 # Shape suffixes: N tokens of all windows in turn, H hidden size, A attention heads, L longest window, W windows.
 
@@ -119,11 +119,11 @@ class PackedInputs:
     edges_W: Tensor  # where windows begin, and where the last one ends
 
 
-class PackedTrunk:
-    """The weights of a trunk, folded together, on one device and in one precision."""
+class PackedBackbone:
+    """The weights of a backbone, folded together, on one device and in one precision."""
 
-    def __init__(self, trunk: Trunk, device: torch.device, dtype: torch.dtype, attention: str = "auto") -> None:
-        encoder = trunk.encoder
+    def __init__(self, backbone: Backbone, device: torch.device, dtype: torch.dtype, attention: str = "auto") -> None:
+        encoder = backbone.encoder
         refuse_unknown(encoder.config.to_dict())
         self.heads = int(encoder.config.num_attention_heads)
         self.varlen = _varlen(device, attention) if encoder.config.model_type != "mpnet" else None
@@ -190,9 +190,9 @@ class PackedTrunk:
         return found.transpose(1, 2).reshape(windows * length, -1)
 
 
-def operations(trunk: Trunk, tokens: int, groups: tuple[Group, ...]) -> float:
+def operations(backbone: Backbone, tokens: int, groups: tuple[Group, ...]) -> float:
     """Of matrix products: two for each weight and token; in attention, four for each pair of tokens and dimension."""
-    config = trunk.encoder.config
+    config = backbone.encoder.config
     layers, hidden = int(config.num_hidden_layers), int(config.hidden_size)
     weights = layers * hidden * (4 * hidden + 2 * int(config.intermediate_size))
     pairs = sum(group.windows * group.length**2 for group in groups)

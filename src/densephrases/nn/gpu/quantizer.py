@@ -10,43 +10,43 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from densephrases.model.bulk_encoder import Codes
-from densephrases.quantize.codebooks import Books, VectorCode
+from densephrases.quantize.codebooks import Codebooks, ProductQuantizer
 
 # Shape suffixes: R rows, P passages, D vector size, K numbers, M numbers of a byte, F bytes, V values of a byte.
 
 
-class DeviceCode:
+class GpuQuantizer:
     """Codes rows as what they have beyond their passage's mean. Called by one thread at a time."""
 
-    def __init__(self, code: VectorCode, device: torch.device, rows_at_once: int = 1 << 16) -> None:
+    def __init__(self, code: ProductQuantizer, device: torch.device, rows_at_once: int = 1 << 16) -> None:
         self.device = device
         self.rows_at_once = rows_at_once
         with self._beside:  # as it is used: another stream would not wait for it
             self.mean_D = self._send(code.mean_D)
-            self.forth_DK = self._send(code.forth_DK)
-            self.back_KD = self._send(code.back_KD)
-            self.rows = _Shelves(code.rows, device)
-            self.passages = _Shelves(code.passages, device)
+            self.projection_DK = self._send(code.projection_DK)
+            self.reconstruction_KD = self._send(code.reconstruction_KD)
+            self.rows = _GpuCodebooks(code.residual, device)
+            self.passages = _GpuCodebooks(code.centroid, device)
 
     def __call__(self, vectors_RD: NDArray[np.floating[Any]], rows_P: NDArray[np.int64]) -> Codes:
         with torch.inference_mode(), self._beside:
             vectors = self._send(vectors_RD)
             counts_P = self._send(rows_P)
             means_PF = self._means(vectors, counts_P)
-            decoded_PD = self.passages.numbers(means_PF) @ self.back_KD + self.mean_D
+            decoded_PD = self.passages.numbers(means_PF) @ self.reconstruction_KD + self.mean_D
             passage_R = torch.repeat_interleave(counts_P)
             codes = [torch.zeros(0, len(self.rows.bytes), dtype=torch.uint8, device=self.device)]
             for some_RD, passages_R in zip(
                 torch.split(vectors, self.rows_at_once), torch.split(passage_R, self.rows_at_once), strict=True
             ):
-                codes.append(self.rows.nearest((some_RD.float() - decoded_PD[passages_R]) @ self.forth_DK))
+                codes.append(self.rows.nearest((some_RD.float() - decoded_PD[passages_R]) @ self.projection_DK))
             return Codes(torch.cat(codes).cpu().numpy(), means_PF.cpu().numpy())
 
     def _means(self, vectors_RD: Tensor, counts_P: Tensor) -> Tensor:
         """Summed in the order of rows, so that the same rows have the same codes."""
         sums_PD = torch.segment_reduce(vectors_RD.float(), "sum", lengths=counts_P, axis=0, initial=0, unsafe=True)
         means_PD = sums_PD / counts_P.clamp(min=1)[:, None]
-        return self.passages.nearest((means_PD - self.mean_D) @ self.forth_DK)
+        return self.passages.nearest((means_PD - self.mean_D) @ self.projection_DK)
 
     def _send(self, array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
@@ -61,14 +61,16 @@ class DeviceCode:
         return torch.cuda.stream(self._stream) if self.device.type == "cuda" else nullcontext()
 
 
-class _Shelves:
+class _GpuCodebooks:
     """The books of a code on the device."""
 
-    def __init__(self, books: Books, device: torch.device) -> None:
-        self.order_K = torch.from_numpy(books.numbers_K.astype(np.int64)).to(device)
-        leaves_KV = torch.from_numpy(books.leaves_KV).to(device)
-        self.bytes = [(group, -2 * leaves_KV[group], leaves_KV[group].square().sum(dim=0)) for group in books.groups]
-        values_KV = leaves_KV * torch.from_numpy(books.stretch_K).to(device)[:, None]
+    def __init__(self, books: Codebooks, device: torch.device) -> None:
+        self.order_K = torch.from_numpy(books.components_K.astype(np.int64)).to(device)
+        centroids_KV = torch.from_numpy(books.centroids_KV).to(device)
+        self.bytes = [
+            (group, -2 * centroids_KV[group], centroids_KV[group].square().sum(dim=0)) for group in books.groups
+        ]
+        values_KV = centroids_KV * torch.from_numpy(books.scale_K).to(device)[:, None]
         placed_K = torch.argsort(self.order_K)
         self.values_KV = values_KV[placed_K]
         self.byte_of_K = torch.from_numpy(np.repeat(np.arange(len(books.sizes_F)), books.sizes_F)).to(device)[placed_K]

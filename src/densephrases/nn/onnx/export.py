@@ -24,7 +24,7 @@ from densephrases.model.tokenizer import TOKENIZER_FILE, Tokens
 from densephrases.nn.backbone import additive_mask
 from densephrases.nn.onnx.int8 import halve_matrices, outlying_inputs, quantize, quantize_tables, replace_nodes
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.nn.question_tower import QuestionSide
+from densephrases.nn.question_tower import QuestionTower
 from densephrases.sample import SAMPLE_QUESTIONS
 
 OPSET = 17
@@ -52,13 +52,13 @@ def export_model(model: PhraseModel, folder: Path, precisions: Sequence[str] = P
     config.save(folder)  # last: its presence means the folder is complete
 
 
-def export_questions(side: QuestionSide, folder: Path) -> None:
-    """Write the graph of a question side that was learned apart; whoever calls writes the configuration.
+def export_questions(tower: QuestionTower, folder: Path) -> None:
+    """Write the graph of a query encoder that was learned apart; whoever calls writes the configuration.
 
     It computes in float. Matrices are stored as half floats, embeddings in 8 bits.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    plain = side.copy()  # what training has compiled or fused cannot be traced
+    plain = tower.copy()  # what training has compiled or fused cannot be traced
     with TemporaryDirectory() as scratch, _exportable(plain):
         proto = _trace(_QuestionGraph(plain).eval(), Path(scratch) / "question.onnx")
     quantize_tables(proto)
@@ -87,7 +87,7 @@ class _PassageGraph(nn.Module):
 
 
 class _QuestionGraph(nn.Module):
-    def __init__(self, model: PhraseModel | QuestionSide) -> None:
+    def __init__(self, model: PhraseModel | QuestionTower) -> None:
         super().__init__()
         self.model = model
         self.outputs = ("start", "end", "coherency") if model.config.split else ("start", "end")
@@ -108,19 +108,19 @@ def _trace_graphs(model: PhraseModel, scratch: Path) -> dict[str, ModelProto]:
 
 
 @contextmanager
-def _exportable(model: PhraseModel | QuestionSide) -> Iterator[None]:
+def _exportable(model: PhraseModel | QuestionTower) -> Iterator[None]:
     """Without dropout and with attention in plain operations; afterwards the model is as it was."""
     was_training = model.training
-    before = [trunk.encoder.config._attn_implementation for trunk in model.trunks]
+    before = [backbone.encoder.config._attn_implementation for backbone in model.backbones]
     model.eval()
     try:
-        for trunk in model.trunks:
-            trunk.encoder.set_attn_implementation("eager")
+        for backbone in model.backbones:
+            backbone.encoder.set_attn_implementation("eager")
         with torch.no_grad():
             yield
     finally:
-        for trunk, implementation in zip(model.trunks, before, strict=True):
-            trunk.encoder.set_attn_implementation(implementation)
+        for backbone, implementation in zip(model.backbones, before, strict=True):
+            backbone.encoder.set_attn_implementation(implementation)
         model.train(was_training)
 
 
@@ -145,10 +145,10 @@ def _trace(graph: _PassageGraph | _QuestionGraph, path: Path) -> ModelProto:
     return proto
 
 
-def _example(model: PhraseModel | QuestionSide, rows: int, tokens: int) -> tuple[Tensor, Tensor, Tensor]:
+def _example(model: PhraseModel | QuestionTower, rows: int, tokens: int) -> tuple[Tensor, Tensor, Tensor]:
     """Random tokens of both types, the last row half as long as the others."""
     random = torch.Generator().manual_seed(0)
-    ids = torch.randint(int(model.config.trunk["vocab_size"]), (rows, tokens), generator=random)
+    ids = torch.randint(int(model.config.backbone["vocab_size"]), (rows, tokens), generator=random)
     mask = torch.ones_like(ids)
     mask[-1, tokens // 2 :] = 0
     ids[-1, tokens // 2 :] = model.tokens.pad_id
@@ -175,7 +175,7 @@ def _compare(graph: _PassageGraph | _QuestionGraph, path: Path) -> None:
     if not difference < LARGEST_DIFFERENCE:
         raise ModelError(
             f"The ONNX graph of base model '{model.config.base}' differs from torch by {difference:.2g} "
-            f"(at most {LARGEST_DIFFERENCE:g} expected): encoders of type '{model.config.trunk['model_type']}' "
+            f"(at most {LARGEST_DIFFERENCE:g} expected): encoders of type '{model.config.backbone['model_type']}' "
             "cannot be exported; use a BERT-like base model."
         )
 

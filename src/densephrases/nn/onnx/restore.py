@@ -22,9 +22,9 @@ from densephrases.model.padding import token_batch
 from densephrases.nn.checkpoint import WEIGHTS_FILE
 from densephrases.nn.device import to_device, to_numpy
 from densephrases.nn.onnx.int8 import HALF
-from densephrases.nn.passage_tower import PassageSide
+from densephrases.nn.passage_tower import PassageTower
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.nn.question_tower import QuestionSide
+from densephrases.nn.question_tower import QuestionTower
 from densephrases.text.passages import Passage
 
 # Of the vectors of some questions or passages, as a share of their length: fp32 graphs differ by rounding, int8 graphs
@@ -37,23 +37,23 @@ _PREFIX = "model."  # what the exporter puts before the names of weights
 Array = NDArray[Any]
 
 
-def restore_questions(encoder: OnnxEncoder) -> QuestionSide:
+def restore_questions(encoder: OnnxEncoder) -> QuestionTower:
     """The network of the question graph that an encoder runs, to be trained."""
     path = encoder.question_path
-    side = QuestionSide(encoder.config, encoder.tokens)
-    _load(side, side.state_of(_tensors(path)), path)
+    tower = QuestionTower(encoder.config, encoder.tokens)
+    _load(tower, tower.state_of(_tensors(path)), path)
     precision = "fp16" if path.name == OWN_QUESTION_GRAPH else encoder.precision
-    _refuse_difference(path, _difference(side, encoder), precision)
-    return side
+    _refuse_difference(path, _difference(tower, encoder), precision)
+    return tower
 
 
-def restore_passages(encoder: OnnxEncoder) -> PassageSide:
+def restore_passages(encoder: OnnxEncoder) -> PassageTower:
     """The network of the passage graph that an encoder runs."""
     path = encoder.passage_path
-    side = PassageSide(encoder.config, encoder.tokens)
-    _load(side, _tensors(path), path)
-    _refuse_difference(path, _passage_difference(side, encoder), encoder.precision)
-    return side
+    tower = PassageTower(encoder.config, encoder.tokens)
+    _load(tower, _tensors(path), path)
+    _refuse_difference(path, _passage_difference(tower, encoder), encoder.precision)
+    return tower
 
 
 def read_model(folder: Path) -> PhraseModel:
@@ -72,7 +72,7 @@ def restore_model(encoder: OnnxEncoder) -> PhraseModel:
     """The whole network, to be trained."""
     model = PhraseModel(encoder.config, encoder.tokens.tokenizer)
     sides = restore_passages(encoder).state_dict() | restore_questions(encoder).state_dict()
-    expected = model.state_dict().keys()  # a trunk that both share is the passage side's
+    expected = model.state_dict().keys()  # a backbone that both share is the passage encoder's
     model.load_state_dict({name: tensor for name, tensor in sides.items() if name in expected})
     model.code = encoder.code
     return model
@@ -90,8 +90,8 @@ def _tensors(path: Path) -> dict[str, Tensor]:
     return {name: torch.from_numpy(values.copy()) for name, values in _weights(path).items()}
 
 
-def _load(side: nn.Module, found: dict[str, Tensor], path: Path) -> None:
-    expected = side.state_dict()
+def _load(tower: nn.Module, found: dict[str, Tensor], path: Path) -> None:
+    expected = tower.state_dict()
     taken = {name: tensor for name, tensor in found.items() if name in expected}
     if missing := sorted(expected.keys() - taken.keys()):
         raise ModelError(
@@ -99,7 +99,7 @@ def _load(side: nn.Module, found: dict[str, Tensor], path: Path) -> None:
             "another version; use the checkpoint it was exported from."
         )
     try:
-        side.load_state_dict(taken)
+        tower.load_state_dict(taken)
     except RuntimeError as error:
         raise ModelError(f"'{path}' does not fit its config.json: {str(error).splitlines()[-1].strip()}") from error
 
@@ -145,27 +145,27 @@ def _values(name: str, stored: dict[str, Array]) -> Array:
     return stored[name]
 
 
-def _difference(side: QuestionSide, encoder: OnnxEncoder) -> float:
+def _difference(tower: QuestionTower, encoder: OnnxEncoder) -> float:
     expected = encoder.encode_questions(_QUESTIONS).start_BD
-    side.eval()
+    tower.eval()
     with torch.inference_mode():
         found = np.concatenate(
             [
-                to_numpy(side.question_states(ids, torch.zeros_like(ids), torch.ones_like(ids)).start_BD)
-                for ids in (torch.from_numpy(row)[None] for row in side.tokens.questions(_QUESTIONS))
+                to_numpy(tower.question_states(ids, torch.zeros_like(ids), torch.ones_like(ids)).start_BD)
+                for ids in (torch.from_numpy(row)[None] for row in tower.tokens.questions(_QUESTIONS))
             ]
         )
     return _relative(found, expected)
 
 
-def _passage_difference(side: PassageSide, encoder: OnnxEncoder) -> float:
-    tokenized = side.tokens.passages([Passage(text, "towers and cities") for text in _QUESTIONS])
+def _passage_difference(tower: PassageTower, encoder: OnnxEncoder) -> float:
+    tokenized = tower.tokens.passages([Passage(text, "towers and cities") for text in _QUESTIONS])
     windows = [passage.windows[0] for passage in tokenized]
-    batches = [token_batch([window.ids], [window.types], side.tokens.pad_id) for window in windows]
+    batches = [token_batch([window.ids], [window.types], tower.tokens.pad_id) for window in windows]
     expected = [encoder.forward_passages(batch)[0].reshape(1, -1) for batch in batches]
-    side.eval()
+    tower.eval()
     with torch.inference_mode():
-        found = [side.passage_states(*to_device(batch, torch.device("cpu")))[0] for batch in batches]
+        found = [tower.passage_states(*to_device(batch, torch.device("cpu")))[0] for batch in batches]
     return max(_relative(to_numpy(f).reshape(1, -1), e) for f, e in zip(found, expected, strict=True))
 
 

@@ -10,31 +10,33 @@ from densephrases.search.scoring.lexical import QuestionWords
 from densephrases.search.scoring.searchable import Part, Segment
 from densephrases.search.scoring.windows import Hits, Queries
 
-SPARE = 4  # times as many rows are looked at where words decide which of them are taken
+OVERSAMPLE = 4  # times as many rows are looked at where words decide which of them are taken
 
 # Shape suffixes: B questions, D vector size, K candidates of a question, N rows.
 
 
 @dataclass(frozen=True, slots=True)
-class Nominees:
+class Candidates:
     """For each part its candidate starts and ends, and which questions have fewer than they asked for."""
 
     hits: Sequence[tuple[Hits, Hits]]
     short_B: Mask
 
     @classmethod
-    def everything(cls, parts: Sequence[Part], questions: int) -> "Nominees":
+    def everything(cls, parts: Sequence[Part], questions: int) -> "Candidates":
         hits = [(Hits.everything(questions, part.listed_rows()), Hits.none()) for part in parts]
         return cls(hits, np.zeros(questions, dtype=bool))
 
     @classmethod
     def best(
         cls, parts: Sequence[Part], queries: Queries, count: int, effort: float, words: QuestionWords | None = None
-    ) -> "Nominees":
+    ) -> "Candidates":
         """The `count` rows of the highest scores; with `words`, less what these cost the rows' passages."""
         both_BD = np.concatenate([queries.start_BD, queries.end_BD])
-        spare = 1 if words is None else SPARE
-        found = [p.segment.candidates.search(both_BD, min(count, p.rows), p.allowed_R, effort, spare) for p in parts]
+        oversample = 1 if words is None else OVERSAMPLE
+        found = [
+            p.segment.candidates.search(both_BD, min(count, p.rows), p.allowed_R, effort, oversample) for p in parts
+        ]
         rows_BK = np.concatenate([rows for _, rows in found], axis=1)
         scores_BK = np.where(rows_BK < 0, -np.inf, np.concatenate([scores for scores, _ in found], axis=1))
         if words is not None:

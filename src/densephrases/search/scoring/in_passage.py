@@ -29,23 +29,23 @@ class Span(NamedTuple):
 def best_span(
     start_T: Scores,
     end_T: Scores,
-    reach_T: Tokens,
+    max_span_T: Tokens,
     coherency_TT: Scores | None = None,
     costs: SpanCosts | None = None,
 ) -> Span | None:
-    """The span i <= j <= reach[i] with the highest start_i + end_j (+ coherency_ij) (- cost_ij).
+    """The span i <= j <= max_span[i] with the highest start_i + end_j (+ coherency_ij) (- cost_ij).
 
     A token that may not begin or end a phrase has the score -inf; None if every score is.
     """
     if len(start_T) == 0:
         return None
-    width = int((reach_T - np.arange(len(reach_T))).max()) + 1
+    width = int((max_span_T - np.arange(len(max_span_T))).max()) + 1
     padded = np.concatenate([end_T, np.full(width - 1, -np.inf, dtype=end_T.dtype)])
     total_TW = start_T[:, None] + sliding_window_view(padded, width)
     if coherency_TT is not None:
         total_TW = total_TW + _diagonals(coherency_TT, width)
     offsets_W = np.arange(width)
-    total_TW = np.where(offsets_W <= (reach_T - np.arange(len(reach_T)))[:, None], total_TW, -np.inf)
+    total_TW = np.where(offsets_W <= (max_span_T - np.arange(len(max_span_T)))[:, None], total_TW, -np.inf)
     if costs is not None:
         return _best_after_costs(total_TW, costs)
     start, offset = divmod(int(total_TW.argmax()), width)

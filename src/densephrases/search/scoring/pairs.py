@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from densephrases.arrays import Floats, Rows
-from densephrases.search.scoring.candidates import Nominees
+from densephrases.search.scoring.candidates import Candidates
 from densephrases.search.scoring.lexical import QuestionWords
 from densephrases.search.scoring.searchable import Part
 from densephrases.search.scoring.windows import Hits, Queries, Window, scored_window
@@ -115,13 +115,13 @@ class PairSearch:
     def _rows(self) -> int:
         return sum(part.rows for part in self.parts)
 
-    def _nominees(self, queries: Queries, depth: int, effort: float) -> Nominees:
+    def _nominees(self, queries: Queries, depth: int, effort: float) -> Candidates:
         with self.timings.measured("candidates"):
             if depth >= self._rows:
-                return Nominees.everything(self.parts, len(queries))
-            return Nominees.best(self.parts, queries, depth, effort, None if self.exact else queries.words)
+                return Candidates.everything(self.parts, len(queries))
+            return Candidates.best(self.parts, queries, depth, effort, None if self.exact else queries.words)
 
-    def _chosen(self, queries: Queries, nominees: Nominees, exhausted: bool) -> list[Phrases]:
+    def _chosen(self, queries: Queries, nominees: Candidates, exhausted: bool) -> list[Phrases]:
         """The results among what may be trusted of the phrases around the nominees."""
         windows = self._windows(queries, nominees.hits)
         found = by_question(windows, len(queries))
@@ -138,7 +138,7 @@ class PairSearch:
                 chosen[question] = self._with_rivals(queries, question, nominees, bound, last)
         return chosen
 
-    def _with_rivals(self, queries: Queries, question: int, nominees: Nominees, bound: float, last: float) -> Phrases:
+    def _with_rivals(self, queries: Queries, question: int, nominees: Candidates, bound: float, last: float) -> Phrases:
         """The results of a question from its nominees and all passages that may have a phrase as good as the `last`."""
         alone = queries.take(np.array([question]))
         hits = [
@@ -161,7 +161,7 @@ def _weakest(scores: Sequence[Floats]) -> Floats:
 
 
 def _rival_rows(part: Part, alone: Queries, bound: float, last: float) -> Rows:
-    """The rows of all passages that lack so little of the only question that from `bound` they still reach `last`."""
+    """Rows of passages that lack so little of the only question that from `bound` they still reach `last`."""
     assert alone.words is not None
     rival_P = np.float32(bound) - alone.words.costs_of_all(part.segment.terms, 0) >= last  # rounded as scores are
     rival_R = np.repeat(rival_P, np.diff(part.segment.passage_rows))

@@ -26,9 +26,9 @@ class Candidates(Protocol):
         """Whether no row that is left out has a higher score than one that is listed, whatever the effort."""
 
     def search(
-        self, queries_BD: Floats, k: int, allowed: Mask | None, effort: float, spare: int
+        self, queries_BD: Floats, k: int, allowed: Mask | None, effort: float, oversample: int
     ) -> tuple[Floats, Rows]:
-        """Scores and rows (B, K), best first, of `spare` times k rows; row -1 where there are fewer.
+        """Scores and rows (B, K), best first, of `oversample` times k rows; row -1 where there are fewer.
 
         The effort 1 is exact.
         """
@@ -69,15 +69,15 @@ class Segment(Protocol):
     def lengths(self, rows_N: Rows) -> Rows:
         """The characters of tokens."""
 
-    def reach(self, rows_N: Rows) -> Rows:
+    def max_span(self, rows_N: Rows) -> Rows:
         """How many further rows a phrase that begins at each may include; it never crosses a passage."""
 
     @property
-    def longest_reach(self) -> int:
+    def longest_span(self) -> int:
         """Of all rows."""
 
     @property
-    def passage_places(self) -> Integers:
+    def passage_bytes(self) -> Integers:
         """Any numbers from which the places of a passage's tokens are counted."""
 
     @property
@@ -116,7 +116,7 @@ class Part:
 
     segment: Segment
     allowed_R: Mask | None
-    longest_reach: int
+    longest_span: int
     rows: int
     passages: int
     documents: int
@@ -131,7 +131,7 @@ class Part:
         documents = len(np.unique(segment.passage_documents[found_P]))
         rows, passages = int(rows_P[found_P].sum()), int(found_P.sum())
         allowed_R = None if rows == segment.rows else np.repeat(found_P, rows_P)
-        return cls(segment, allowed_R, segment.longest_reach, rows, passages, documents)
+        return cls(segment, allowed_R, segment.longest_span, rows, passages, documents)
 
     def listed_rows(self) -> Rows:
         if self.allowed_R is None:

@@ -124,15 +124,15 @@ def _scores(segment: Segment, queries: Queries, begins: _Boundaries, stops: _Bou
 
 
 def _ends_of(segment: Segment, starts: Hits) -> tuple[Rows, Rows]:
-    return ranges(starts.row_H, segment.reach(starts.row_H) + 1)
+    return ranges(starts.row_H, segment.max_span(starts.row_H) + 1)
 
 
 def _starts_of(part: Part, ends: Hits, starts: Hits) -> tuple[Rows, Rows]:
     """Without those among `starts`, of which all ends are known already."""
     segment = part.segment
-    first_H = np.maximum(ends.row_H - part.longest_reach, 0)
+    first_H = np.maximum(ends.row_H - part.longest_span, 0)
     owner_N, start_N = ranges(first_H, ends.row_H - first_H + 1)
-    new_N = start_N + segment.reach(start_N) >= ends.row_H[owner_N]
+    new_N = start_N + segment.max_span(start_N) >= ends.row_H[owner_N]
     owner_N, start_N = owner_N[new_N], start_N[new_N]
     known = _keys(segment, starts.question_H, starts.row_H)
     new_N = ~_contains(known, _keys(segment, ends.question_H[owner_N], start_N))

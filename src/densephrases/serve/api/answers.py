@@ -60,12 +60,12 @@ def _refuse_too_much(asked: Asked, questions: Sequence[str], limits: Limits) -> 
 
 
 def task_of(asked: Asked | AskedFacts, service: Service) -> str | None:
-    """Whose question side is to ask: the one that is named, null being the default one, or the service's own."""
+    """Whose query encoder is to ask: the one that is named, null being the default one, or the service's own."""
     if "task" not in asked.model_fields_set or asked.task == service.settings.task:
         return service.settings.task
     known = service.current.index.encoder.tasks
     if asked.task is not None and asked.task not in known:
-        names = f"it has {', '.join(map(repr, known))}" if known else "it has only its default question side"
+        names = f"it has {', '.join(map(repr, known))}" if known else "it has only its default query encoder"
         raise Problem(422, "invalid", f"The model has no such task: {names}.")
     return asked.task
 

@@ -12,7 +12,7 @@ Value = str | int | float | bool
 
 Task = Annotated[
     str | None,
-    Field(description="Which question side of the model asks: null the default one, none given the service's own."),
+    Field(description="Which query encoder of the model asks: null the default one, none given the service's own."),
 ]
 
 
@@ -227,8 +227,8 @@ class ServiceFacts(BaseModel):
     version: str
     index: IndexFacts
     confidence: Annotated[bool, Field(description="Whether answers have a confidence.")]
-    task: Annotated[str | None, Field(description="Whose question side asks if none is named; null: the default one.")]
-    tasks: Annotated[list[str], Field(description="Question sides the model has beside the default one.")]
+    task: Annotated[str | None, Field(description="Whose query encoder asks if none is named; null: the default one.")]
+    tasks: Annotated[list[str], Field(description="Query encoders the model has beside the default one.")]
     limits: dict[str, int]
     changes: Annotated[bool, Field(description="Whether the index can be changed, by holders of an admin key.")]
 

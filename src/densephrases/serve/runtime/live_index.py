@@ -16,7 +16,7 @@ _WARM_UP = "What is it?"
 log = logging.getLogger(__name__)
 
 
-class CurrentIndex:
+class LiveIndex:
     """Holds an index open and looks for a newer one.
 
     Whoever takes `index` keeps it as it is for as long as they need; a newer one is opened and tried beside it, and

@@ -31,7 +31,7 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 log = logging.getLogger("densephrases.serve.requests")
 
 
-class Envelope:
+class Middleware:
     """The outermost part of the service: whatever happens within, a request gets one well-formed answer."""
 
     def __init__(self, app: ASGIApp, settings: ServiceSettings, metrics: Metrics) -> None:

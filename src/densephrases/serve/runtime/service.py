@@ -15,10 +15,10 @@ from densephrases.search.relations import Extraction, Fact, extract_facts
 from densephrases.search.searcher import QUESTIONS_AT_ONCE, Request
 from densephrases.serve.problems import Problem
 from densephrases.serve.runtime.batching import Batcher, QueueFullError
-from densephrases.serve.runtime.live_index import CurrentIndex
+from densephrases.serve.runtime.live_index import LiveIndex
 from densephrases.serve.runtime.metrics import Metrics
 from densephrases.serve.runtime.suggested_questions import SHOWN, candidates, chosen, given_examples
-from densephrases.serve.runtime.task_indexes import Sides
+from densephrases.serve.runtime.task_indexes import TaskIndexes
 from densephrases.serve.settings import ServiceSettings
 
 Changed = TypeVar("Changed")
@@ -81,12 +81,12 @@ class Service:
     def __init__(self, settings: ServiceSettings, index: PhraseIndex | None = None) -> None:
         self.settings = settings
         self.metrics = Metrics()
-        self.current = CurrentIndex(open_index(settings) if index is None else index, self._reloaded)
+        self.current = LiveIndex(open_index(settings) if index is None else index, self._reloaded)
         self.metrics.documents.set(len(self.current.index))
         self._batcher = Batcher[str, Any, Terms](
             self._answer, most=QUESTIONS_AT_ONCE, bound=settings.queue, observe=self._started
         )
-        self._sides = Sides(settings.task)
+        self._sides = TaskIndexes(settings.task)
         self._examples: tuple[PhraseIndex, list[str]] | None = None
         self._trying = asyncio.Lock()
         self._writing = asyncio.Lock()

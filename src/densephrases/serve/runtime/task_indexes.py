@@ -1,11 +1,11 @@
-"""The served index, asked with any question side of its model."""
+"""The served index, asked with any query encoder of its model."""
 
 from densephrases.model.encoder import Encoder
 from densephrases.search.phrase_index import PhraseIndex
 
 
-class Sides:
-    """Loads a question side when it is first asked for, and keeps it for every later state of the index.
+class TaskIndexes:
+    """Loads a query encoder when it is first asked for, and keeps it for every later state of the index.
 
     It is for one thread alone.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from densephrases.data.decontaminate import HeldOut, LeakReport
-from densephrases.data.matching.em_f1 import best_over_golds, exact_match, f1
+from densephrases.data.matching.em_f1 import best_over_answers, exact_match, f1
 from densephrases.data.squad import QuestionedPassage, read_squad, write_squad
 from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.reading import Prediction
@@ -81,5 +81,5 @@ def passing(
 
 def is_right(prediction: Prediction, least_f1: float | None) -> bool:
     if least_f1 is None:
-        return best_over_golds(exact_match, prediction.answer, prediction.question.golds) == 1
-    return best_over_golds(f1, prediction.answer, prediction.question.golds) >= least_f1
+        return best_over_answers(exact_match, prediction.answer, prediction.question.golds) == 1
+    return best_over_answers(f1, prediction.answer, prediction.question.golds) >= least_f1

@@ -12,19 +12,19 @@ from densephrases.evaluate.reading import QUESTIONS_AT_ONCE, Maxima, NumpyMaxima
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder
 
-Confusions = Sequence[Sequence[int]]
+HardNegatives = Sequence[Sequence[int]]
 """For each passage the numbers of others, those that its questions are most easily answered from first."""
 
 LOOKED_AT = 4  # times as many passages as are asked for: some of them hold the answer
 
 
-def confused_passages(
+def hard_negative_passages(
     encoder: Encoder,
     config: ModelConfig,
     passages: list[QuestionedPassage],
     count: int,
     maxima: Callable[[Floats, NDArray[np.int64]], Maxima] = NumpyMaxima,
-) -> Confusions:
+) -> HardNegatives:
     """For each passage up to `count` others that its own questions score highest, without those with their answer.
 
     A passage's score for a question is the bound by which `read_collection` searches: best start plus best end.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.train.phrases.examples import PassageExample
-from densephrases.train.phrases.hard_negatives import Confusions
+from densephrases.train.phrases.hard_negatives import HardNegatives
 
 POOL_BATCHES = 32  # passages are sorted by length within pools of so many batches
 LENGTH_NOISE = 0.5  # of its logarithm: neighbours are of similar length, yet others in each epoch
@@ -35,12 +35,16 @@ class BatchPlan:
 
 
 def plan_epoch(
-    examples: Sequence[PassageExample], plan: BatchPlan, seed: int, epoch: int, confusions: Confusions | None = None
+    examples: Sequence[PassageExample],
+    plan: BatchPlan,
+    seed: int,
+    epoch: int,
+    hard_negatives: HardNegatives | None = None,
 ) -> list[list[PassageExample]]:
     """The batches of an epoch: every question once, in an order that depends on seed and epoch only."""
     rng = np.random.default_rng((seed, epoch))
     pieces = [piece for example in examples for piece in _split_questions(example, plan.per_passage, rng)]
-    units = _units(pieces, plan.neighbours, rng, confusions)
+    units = _units(pieces, plan.neighbours, rng, hard_negatives)
     return length_pools(
         units,
         size=lambda unit: sum(len(p.questions) for p in unit),
@@ -72,12 +76,12 @@ def _split_questions(example: PassageExample, limit: int | None, rng: np.random.
 
 
 def _units(
-    pieces: list[PassageExample], neighbours: int, rng: np.random.Generator, confusions: Confusions | None
+    pieces: list[PassageExample], neighbours: int, rng: np.random.Generator, hard_negatives: HardNegatives | None
 ) -> list[list[PassageExample]]:
     if neighbours == 1:
         return [[piece] for piece in pieces]
-    if confusions is not None:
-        return _confused(pieces, neighbours, rng, confusions)
+    if hard_negatives is not None:
+        return _confused(pieces, neighbours, rng, hard_negatives)
     units = []
     for _, group in groupby(pieces, key=lambda piece: piece.article):
         article = list(group)
@@ -93,7 +97,7 @@ def _by_length(article: list[PassageExample], rng: np.random.Generator) -> NDArr
 
 
 def _confused(
-    pieces: list[PassageExample], neighbours: int, rng: np.random.Generator, confusions: Confusions
+    pieces: list[PassageExample], neighbours: int, rng: np.random.Generator, hard_negatives: HardNegatives
 ) -> list[list[PassageExample]]:
     """Each passage that is left, in random order, takes along the likeliest of those it is confused with."""
     waiting: dict[int, list[PassageExample]] = {}
@@ -103,7 +107,7 @@ def _confused(
     for passage in list(waiting):
         while waiting[passage]:
             unit = [waiting[passage].pop()]
-            others = (other for other in confusions[passage] if waiting.get(other))
+            others = (other for other in hard_negatives[passage] if waiting.get(other))
             unit += [waiting[other].pop() for other in islice(others, neighbours - 1)]
             units.append(unit)
     return units

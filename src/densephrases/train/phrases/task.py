@@ -16,10 +16,10 @@ from densephrases.data.squad import QuestionedPassage, read_squad
 from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.reading import ReadingScores, encode_file, read_collection, read_passages
 from densephrases.model.card import write_card
-from densephrases.model.config import ModelConfig, QuestionTrunk
+from densephrases.model.config import ModelConfig, QuestionBackbone
 from densephrases.model.folders import bundled_names, resolve
 from densephrases.model.tokenizer import Tokens
-from densephrases.nn.backbone import trunk_parameters
+from densephrases.nn.backbone import backbone_parameters
 from densephrases.nn.device import placed
 from densephrases.nn.onnx.restore import read_model
 from densephrases.nn.phrase_model import PhraseModel
@@ -36,7 +36,7 @@ from densephrases.train.phrases.examples import (
     read_training_data,
     without_held_out,
 )
-from densephrases.train.phrases.hard_negatives import Confusions, confused_passages
+from densephrases.train.phrases.hard_negatives import HardNegatives, hard_negative_passages
 from densephrases.train.phrases.losses import Direction, filter_loss
 from densephrases.train.phrases.negatives import PreBatchQueue, gather
 from densephrases.train.phrases.objective import (
@@ -61,7 +61,7 @@ class Architecture:
     share: bool = False
     split: bool = False
     dim: int | None = None
-    question_trunk: QuestionTrunk = "separate"
+    question_backbone: QuestionBackbone = "separate"
     passage_tokens: int = 384
     overlap: int = 128
 
@@ -88,8 +88,8 @@ class PhraseRecipe:
         held_out: Test files: nothing of their articles and passages is learned.
         generated_share: Share of the generated questions that an epoch draws, others each time.
         annotated_from: First epoch (from 0) without generated questions; None uses them to the end.
-        confused_by: Folder of a trained phrase model: `batches.neighbours` passages that it confuses stand together,
-            instead of passages of one article.
+        hard_negatives_from: Folder of a trained phrase model: `batches.neighbours` passages that it confuses meet in
+            a batch, instead of passages of one article.
     """
 
     base: str | Path
@@ -112,15 +112,17 @@ class PhraseRecipe:
     held_out: tuple[Path, ...] = ()
     generated_share: float = 1.0
     annotated_from: int | None = None
-    confused_by: Path | None = None
+    hard_negatives_from: Path | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.generated_share <= 1:
             raise ConfigError(f"generated_share={self.generated_share} must be a share, from 0 to 1.")
         if self.dropout is not None and not 0 <= self.dropout < 1:
             raise ConfigError(f"dropout={self.dropout} must be a share, from 0 to below 1.")
-        if self.confused_by is not None and self.batches.neighbours < 2:
-            raise ConfigError("confused_by has no effect without neighbours: set batches.neighbours to 2 or more.")
+        if self.hard_negatives_from is not None and self.batches.neighbours < 2:
+            raise ConfigError(
+                "hard_negatives_from has no effect without neighbours: set batches.neighbours to 2 or more."
+            )
 
     def share(self, epoch: int) -> float:
         """Of the generated questions in an epoch."""
@@ -136,7 +138,7 @@ class TrainingData:
     dev: list[QuestionedPassage]
     teacher: Distributions | None
     alignment: AlignmentReport
-    confusions: Confusions | None = None
+    hard_negatives: HardNegatives | None = None
 
     @classmethod
     def prepare(cls, recipe: PhraseRecipe, tokens: Tokens, cpu: bool = False) -> "TrainingData":
@@ -150,8 +152,12 @@ class TrainingData:
         if recipe.teacher is not None:
             logits = teacher_logits(recipe.teacher, passages, cpu)
             teacher = logits.distributions(passages, tokenized, recipe.temperature)
-        confusions = None if recipe.confused_by is None else mined(recipe.confused_by, recipe.batches, passages, cpu)
-        return cls(examples, dev, teacher, builder.report, confusions)
+        hard_negatives = (
+            None
+            if recipe.hard_negatives_from is None
+            else mined(recipe.hard_negatives_from, recipe.batches, passages, cpu)
+        )
+        return cls(examples, dev, teacher, builder.report, hard_negatives)
 
 
 class PhraseTask:
@@ -159,7 +165,7 @@ class PhraseTask:
 
     def __init__(self, recipe: PhraseRecipe, model: PhraseModel, data: TrainingData) -> None:
         self.recipe, self.model, self.data = recipe, model, data
-        self.trunk_parameters = trunk_parameters(model.passage)
+        self.backbone_parameters = backbone_parameters(model.passage)
         self.padding = Padding()
         self._plans: dict[int, list[list[PassageExample]]] = {}
 
@@ -179,7 +185,7 @@ class PhraseTask:
             examples = draw_generated(self.data.examples, self.recipe.share(epoch), seed, epoch)
             if not examples:
                 raise DataError(f"Epoch {epoch} has no annotated question; set annotated_from and generated_share.")
-            self._plans[epoch] = plan_epoch(examples, self.recipe.batches, seed, epoch, self.data.confusions)
+            self._plans[epoch] = plan_epoch(examples, self.recipe.batches, seed, epoch, self.data.hard_negatives)
         return self._plans[epoch]
 
     def size(self, planned: list[PassageExample]) -> int:
@@ -219,8 +225,8 @@ class PhraseTask:
 
     def floating_point_operations(self, batch: PhraseBatch) -> float:
         """Six per parameter and token: forward, and twice that backward; padding does not count."""
-        encoders = 1 if self.model.config.one_question_trunk else 2
-        return 6.0 * self.trunk_parameters * (batch.passage_tokens + encoders * batch.question_tokens)
+        encoders = 1 if self.model.config.one_question_backbone else 2
+        return 6.0 * self.backbone_parameters * (batch.passage_tokens + encoders * batch.question_tokens)
 
     def evaluate(self) -> dict[str, float]:
         encoded = encode_file(self.model.encoder(), self.data.dev)
@@ -293,13 +299,13 @@ def teacher_logits(folder: Path, passages: Sequence[QuestionedPassage], cpu: boo
         return TeacherLogits.cached(folder, lambda: placed(Reader.from_pretrained(folder), process.device), passages)
 
 
-def mined(folder: Path, plan: BatchPlan, passages: list[QuestionedPassage], cpu: bool) -> Confusions:
+def mined(folder: Path, plan: BatchPlan, passages: list[QuestionedPassage], cpu: bool) -> HardNegatives:
     """Computed by one process: the plan of an epoch must be the same for all."""
     process = PartialState(cpu=cpu)
-    found: list[Confusions | None] = [None]
+    found: list[HardNegatives | None] = [None]
     if process.is_main_process:
         model = placed(read_model(folder), process.device)
         search = partial(TorchMaxima, device=process.device)
-        found = [confused_passages(model.encoder(), model.config, passages, CONFUSED * plan.neighbours, search)]
-    (confusions,) = broadcast_object_list(found)
-    return cast(Confusions, confusions)
+        found = [hard_negative_passages(model.encoder(), model.config, passages, CONFUSED * plan.neighbours, search)]
+    (hard_negatives,) = broadcast_object_list(found)
+    return cast(HardNegatives, hard_negatives)

@@ -1,4 +1,4 @@
-"""Which of the question sides met in training is kept: the one that answers most dev questions."""
+"""Which of the query encoders met in training is kept: the one that answers most dev questions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

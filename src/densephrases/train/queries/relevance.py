@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Literal
 
 from densephrases.data.matching.em_f1 import normalize_answer
-from densephrases.data.matching.gold_answers import golds_of, squeeze
+from densephrases.data.matching.gold_answers import gold_answers_of, squeeze
 from densephrases.data.questions import OpenQuestion
 from densephrases.search.answers import Unit
 from densephrases.search.scoring.searchable import DocumentRecord
@@ -21,7 +21,7 @@ _normal = lru_cache(_KEPT)(normalize_answer)
 _squeezed = lru_cache(_KEPT)(squeeze)
 
 
-class Judge:
+class Relevance:
     """Judges the results for one question as evaluation does.
 
     A phrase is right if it is an answer. A fact is a phrase that is right and stands in a relevant document, if any is
@@ -33,7 +33,7 @@ class Judge:
     def __init__(self, question: OpenQuestion, target: Target, max_words: int) -> None:
         self.target = target
         self._regex = question.regex
-        self._golds = golds_of(question, max_words)
+        self._golds = gold_answers_of(question, max_words)
         self._normals = {_normal(answer) for answer in question.answers}
         self._relevant = {identifier for identifier, grade in question.documents.items() if grade > 0}
 

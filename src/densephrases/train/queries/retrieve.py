@@ -17,7 +17,7 @@ import numpy as np
 from densephrases.arrays import Floats, Mask, Rows
 from densephrases.data.questions import OpenQuestion
 from densephrases.index.folder import IndexFolder
-from densephrases.quantize.codebooks import VectorCode
+from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.search.answers import Distinct, repetitions_cost
 from densephrases.search.filters import Filter
 from densephrases.search.passages import PassageTexts
@@ -25,7 +25,7 @@ from densephrases.search.scoring.lexical import QuestionWords, WordValues
 from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import Part, exact_candidates
 from densephrases.search.scoring.windows import Queries
-from densephrases.train.queries.relevance import UNITS, Judge, Target
+from densephrases.train.queries.relevance import UNITS, Relevance, Target
 
 AT_ONCE = 32  # questions that are looked up together
 _LEAST_AT_ONCE = 4
@@ -39,14 +39,14 @@ class LookupSettings:
         target: What must be right, by which it is decided what counts as one result.
         effort: Given to the candidate index, as in search.
         length_penalty: The model's.
-        word_weight: The model's.
+        lexical_weight: The model's.
         max_words: The model's longest phrase.
     """
 
     target: Target = "phrase"
     effort: float = 0.5
     length_penalty: float = 0.0
-    word_weight: float = 0.0
+    lexical_weight: float = 0.0
     max_words: int = 20
 
 
@@ -131,7 +131,7 @@ class Lookup:
         return found
 
     def _words(self, asked: Sequence[OpenQuestion]) -> QuestionWords | None:
-        weight = self.settings.word_weight
+        weight = self.settings.lexical_weight
         return QuestionWords.of([question.text for question in asked], self._word_values, weight) if weight else None
 
     def _passage_costs(self, words: QuestionWords, question_N: Rows, phrases: Phrases) -> Floats:
@@ -155,7 +155,7 @@ class Lookup:
         )
 
     def _right(self, phrases: Phrases, spans_N2: Rows, asked: OpenQuestion, texts: PassageTexts) -> list[bool]:
-        is_right = Judge(asked, self.settings.target, self.settings.max_words)
+        is_right = Relevance(asked, self.settings.target, self.settings.max_words)
         passages = [texts.of_key(key) for key in texts.passage_keys(phrases).tolist()]
         return [
             is_right(passage.text[start:end], passage.text, passage.document)
@@ -238,7 +238,7 @@ def _single_threaded_children() -> Iterator[None]:
 _of_this_process: list[Lookup] = []
 
 
-def _open(folder: Path, code: VectorCode | None, settings: LookupSettings) -> None:
+def _open(folder: Path, code: ProductQuantizer | None, settings: LookupSettings) -> None:
     _of_this_process[:] = [Lookup(IndexFolder.open(folder, code), settings)]
 
 

@@ -1,4 +1,4 @@
-"""One run of query-side fine-tuning, from questions to the side that answers most of dev."""
+"""One run of query-side fine-tuning, from questions to the tower that answers most of dev."""
 
 import shutil
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from densephrases.data.questions import OpenQuestion
 from densephrases.errors import ConfigError, DataError
 from densephrases.index.folder import IndexFolder
 from densephrases.model.encoder import Encoder
-from densephrases.nn.question_tower import AdaptedEncoder, QuestionSide
+from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower
 from densephrases.search.confidence import Calibration
 from densephrases.search.searcher import Searcher
 from densephrases.train.loop.checkpoint import FOLDER as CHECKPOINT_FOLDER
@@ -33,7 +33,7 @@ class Learned:
 def learn_queries(
     index: IndexFolder,
     base: Encoder,
-    side: QuestionSide,
+    tower: QuestionTower,
     asked: Sequence[OpenQuestion],
     dev: Sequence[OpenQuestion],
     settings: QuerySettings,
@@ -42,7 +42,7 @@ def learn_queries(
     resume: bool = True,
     cpu: bool = False,
 ) -> Learned:
-    """Trains the question side in place; `run` is where checkpoints go, which a killed run goes on from."""
+    """Trains the query encoder in place; `run` is where checkpoints go, which a killed run goes on from."""
     index.settings.refuse_other_model(base)
     if not asked:
         raise DataError("There is no question to learn from; give at least one with its answers.")
@@ -50,29 +50,29 @@ def learn_queries(
         raise DataError(f"The index in '{index.folder}' holds no text, so that nothing can be found in it.")
     torch.manual_seed(settings.loop.seed)
     if settings.freeze_embeddings:
-        side.freeze_word_embeddings()
-    encoder = AdaptedEncoder(base, side)
+        tower.freeze_word_embeddings()
+    encoder = AdaptedEncoder(base, tower)
     asked, dev = (_as_asked(questions, index, encoder) for questions in (asked, dev))
     sought = LookupSettings(
         target=settings.target,
         effort=settings.effort,
-        length_penalty=side.config.length_penalty,
-        word_weight=side.config.word_weight,
-        max_words=side.config.max_words,
+        length_penalty=tower.config.length_penalty,
+        lexical_weight=tower.config.lexical_weight,
+        max_words=tower.config.max_words,
     )
     processes = default_processes() if settings.processes is None else settings.processes
     with spread_lookup(index, sought, processes) as look_up:
         task = QueryTask(settings, encoder, asked, dev, look_up, Lookup(index, sought))
         scores = Loop(task, task.loop, run, observers, cpu).run(resume)
-        side.config = side.config.with_confidence(_confidence(task))
-    side.eval()
+        tower.config = tower.config.with_confidence(_confidence(task))
+    tower.eval()
     shutil.rmtree(run / CHECKPOINT_FOLDER, ignore_errors=True)
     if not task.hits.any():
         raise DataError(
             f"None of the {len(asked):,} questions has an answer among its {settings.top_k} best results, so that "
             "nothing could be learned: the index may not hold the answers, or top_k may be too small."
         )
-    return Learned(AdaptedEncoder(base, side), scores, task.coverage)
+    return Learned(AdaptedEncoder(base, tower), scores, task.coverage)
 
 
 def _as_asked(questions: Sequence[OpenQuestion], index: IndexFolder, encoder: Encoder) -> list[OpenQuestion]:

@@ -1,7 +1,7 @@
 """Query-side fine-tuning (paper §6): question encoders learn to find answers in a frozen index.
 
 For every question the best phrases are looked up in the index. The loss is -log of the probability that the softmax of
-their scores gives to the right ones together. Nothing but the question side changes.
+their scores gives to the right ones together. Nothing but the query encoder changes.
 
 Shape suffixes: Q questions, K phrases of a question, D vector size.
 """
@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from densephrases.data.questions import OpenQuestion
 from densephrases.errors import ConfigError
 from densephrases.model.tokenizer import Ids
-from densephrases.nn.backbone import trunk_parameters
-from densephrases.nn.question_tower import AdaptedEncoder, QuestionSide
+from densephrases.nn.backbone import backbone_parameters
+from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower
 from densephrases.nn.towers import QuestionStates
 from densephrases.search.confidence import RIVALS
 from densephrases.search.scoring.windows import Queries
@@ -33,7 +33,7 @@ from densephrases.train.queries.retrieve import Finder, Found, Lookup
 
 @dataclass(frozen=True, kw_only=True)
 class QuerySettings:
-    """How a question side is learned; the defaults are the paper's.
+    """How a query encoder is learned; the defaults are the paper's.
 
     Attributes:
         target: What must be found: the answer itself, the answer in a relevant document, or a passage or a document
@@ -44,7 +44,7 @@ class QuerySettings:
             they are, so that fresher results cost no more.
         effort: Of the lookup, from 0, fast, to 1, exact.
         freeze_embeddings: Keep the word embeddings.
-        processes: That look up questions side by side; None takes one for each core of a large machine.
+        processes: That look up questions tower by tower; None takes one for each core of a large machine.
     """
 
     target: Target = "phrase"
@@ -90,7 +90,7 @@ class QueryBatch(Tensors):
 
 
 class QueryTask:
-    """Plans, lookups, losses and evaluation of a question side, for the loop.
+    """Plans, lookups, losses and evaluation of a query encoder, for the loop.
 
     What the loop takes for an epoch is a round: as many steps as go by between two lookups.
     """
@@ -106,9 +106,9 @@ class QueryTask:
     ) -> None:
         self.settings, self.encoder, self.asked, self.dev = settings, encoder, asked, dev
         self.look_up, self.store = look_up, store
-        self.model: QuestionSide = encoder.side
+        self.model: QuestionTower = encoder.tower
         self.ids, self.dev_ids = (self.model.tokens.questions([each.text for each in of]) for of in (asked, dev))
-        self.trunk_parameters = len(self.model.trunks) * trunk_parameters(self.model.question_start)
+        self.backbone_parameters = len(self.model.backbones) * backbone_parameters(self.model.question_start)
         self.rounds_per_epoch = -(-len(self._epoch_plan(0)) // settings.refresh_every)
         self.hits = np.zeros(settings.loop.epochs, dtype=np.int64)
         self.best = Best()
@@ -210,7 +210,7 @@ class QueryTask:
         return {"loss": (loss_Q * batch.weight_Q).sum()}
 
     def floating_point_operations(self, batch: QueryBatch) -> float:
-        return 6.0 * self.trunk_parameters * batch.token_count
+        return 6.0 * self.backbone_parameters * batch.token_count
 
     def evaluate(self) -> dict[str, float]:
         if self.dev and not self.best.taken:
@@ -222,7 +222,7 @@ class QueryTask:
         return DevScores.of(self._found(self.dev, self.dev_ids, RIVALS), self.settings.target)
 
     def save(self, folder: Path) -> None:
-        """Whoever asked for the training writes the model: the best side is in place from here on."""
+        """Whoever asked for the training writes the model: the best tower is in place from here on."""
         self.best.restore(self.model)
 
     def state(self) -> dict[str, Tensor]:
