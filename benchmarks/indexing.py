@@ -123,8 +123,8 @@ def main(
     works = [Work.of(part, encoder) for part in parted(list(source.read()), turns)]
     with TemporaryDirectory() as place:
         folder = Path(place) / "index"
-        index = IndexFolder.create(folder, IndexSettings.of(encoder, "measured"), encoder.code)
-        results = take_turns(source, works, encoder, Commits(folder, encoder.code))
+        index = IndexFolder.create(folder, IndexSettings.of(encoder, "measured"), encoder.product_quantizer)
+        results = take_turns(source, works, encoder, Commits(folder, encoder.product_quantizer))
         finish = Seconds.of(index.optimize).time
         rows = index.rows
     forward, build = (Seconds.sum(both) for both in zip(*((r.forward, r.build) for r in results), strict=True))

@@ -254,8 +254,8 @@ def measure_build(
     with TemporaryDirectory() as place:
         folder = Path(place) / "index"
         settings = IndexSettings.of(encoder, "measured").with_threshold(threshold)
-        index = IndexFolder.create(folder, settings, encoder.code)
-        builder = PartBuilder(Commits(folder, encoder.code), encoder, lambda _: None, replacing=False)
+        index = IndexFolder.create(folder, settings, encoder.product_quantizer)
+        builder = PartBuilder(Commits(folder, encoder.product_quantizer), encoder, lambda _: None, replacing=False)
         announce("Building an index")
         seconds = timed(lambda: builder.run(source.read()))
         done = builder.finished()

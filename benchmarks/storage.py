@@ -3,7 +3,7 @@
 python benchmarks/storage.py FILE [--model MODEL] [--keep 1 --keep 0.45 ...] [--code int8 --code PQ48 ...]
     [--every 6] [--work FOLDER] [--json FILE] [--plot FILE]
 
-Search is exhaustive, over what codes decode to. A code is one of the index's own (fp16, int8, int4, compact), the
+Search is exhaustive, over what codes decode to. A pq is one of the index's own (fp16, int8, int4, compact), the
 folder of a model with another code for compact rows (`eval code --bytes N --write`), or a factory string of faiss, such
 as SQ4, PQ48, RaBitQ or PCA128,SQ4; `float32` is the model's own vectors. Bytes are those
 of codes alone; `densephrases info INDEX --storage` tells the rest. With --work vectors are encoded once.
@@ -42,7 +42,7 @@ console = Console(width=110)
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    code: str
+    pq: str
     kept: float  # share of the tokens
     bytes_per_row: float
     bytes_per_token: float
@@ -55,18 +55,18 @@ def main(
     file: Annotated[Path, typer.Argument(help="SQuAD JSON.")],
     model: Annotated[str, typer.Option(help="A bundled model's name or an exported model's folder.")] = "small",
     keep: Annotated[list[float] | None, typer.Option(help="Share of tokens [default: all, the model's own].")] = None,
-    code: Annotated[list[str] | None, typer.Option(help="How vectors are stored [default: the index's own].")] = None,
+    pq: Annotated[list[str] | None, typer.Option(help="How vectors are stored [default: the index's own].")] = None,
     every: Annotated[int, typer.Option(help="Ask every so many questions.")] = 1,
     work: Annotated[Path | None, typer.Option(help="Keep encoded vectors here.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here as well.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw them here; needs matplotlib.")] = None,
 ) -> None:
-    """Prints bytes and exact match for each share and code."""
+    """Prints bytes and exact match for each share and pq."""
     encoder = load(model)
     encoded = every_question(read_encoded(encoder, file, work), every)
     points = []
     for threshold in thresholds(encoded, encoder.config, keep):
-        for name in [PLAIN, *(code or QUANTIZERS)]:
+        for name in [PLAIN, *(pq or QUANTIZERS)]:
             points.append(measured(encoded, encoder, threshold, name))
             console.print(f"{name}, {100 * points[-1].kept:.0f}% kept: {points[-1].exact_match:.2f}")
     console.print(table(points))
@@ -124,23 +124,23 @@ def thresholds(encoded: EncodedFile, config: ModelConfig, keep: Sequence[float] 
 def measured(encoded: EncodedFile, encoder: Encoder, threshold: float | None, name: str) -> Point:
     kept = [vectors.kept(threshold) for vectors in encoded.passage_vectors]
     rows_RD = np.concatenate([v.vectors_TD[mask] for v, mask in zip(encoded.passage_vectors, kept, strict=True)])
-    decoded_RD, size = coded(name, rows_RD, np.array([mask.sum() for mask in kept]), encoder.code)
+    decoded_RD, size = coded(name, rows_RD, np.array([mask.sum() for mask in kept]), encoder.product_quantizer)
     error = float(np.square(decoded_RD - rows_RD).sum() / np.square(rows_RD - rows_RD.mean(axis=0)).sum())
     scores = ReadingScores.of(read_collection(with_rows(encoded, kept, decoded_RD), encoder.config, threshold))
     share = len(rows_RD) / sum(map(len, kept))
     return Point(Path(name).name, share, size, size * share, scores.exact_match, scores.f1, error)
 
 
-def coded(name: str, rows_RD: Floats, rows_P: NDArray[np.int64], code: ProductQuantizer | None) -> tuple[Floats, float]:
+def coded(name: str, rows_RD: Floats, rows_P: NDArray[np.int64], pq: ProductQuantizer | None) -> tuple[Floats, float]:
     """What is left of vectors, and the bytes of one, with its share of its passage's."""
     dim = rows_RD.shape[1]
     if name == PLAIN:
         return rows_RD, 4 * dim
     if (Path(name) / CODEBOOKS_FILE).is_file():
-        name, code = "compact", ProductQuantizer.read(Path(name), dim)
+        name, pq = "pq", ProductQuantizer.read(Path(name), dim)
     if name in QUANTIZERS:
         own: Any = name
-        store = VectorStore.of(rows_RD, rows_P, own, code)
+        store = VectorStore.of(rows_RD, rows_P, own, pq)
         size = store.records_N.nbytes + (0 if store.means is None else store.means.records_P.nbytes)
         return store.decode(slice(None)), size / len(store)
     index = faiss.index_factory(dim, name, faiss.METRIC_INNER_PRODUCT)
@@ -165,7 +165,7 @@ def table(points: Sequence[Point]) -> Table:
     result = Table("code", "kept %", "bytes a row", "bytes a token", "EM", "F1", "error")
     for p in points:
         numbers = (f"{100 * p.kept:.0f}", f"{p.bytes_per_row:,.1f}", f"{p.bytes_per_token:.1f}")
-        result.add_row(p.code, *numbers, f"{p.exact_match:.2f}", f"{p.f1:.2f}", f"{p.error:.4f}")
+        result.add_row(p.product_quantizer, *numbers, f"{p.exact_match:.2f}", f"{p.f1:.2f}", f"{p.error:.4f}")
     return result
 
 
@@ -188,7 +188,11 @@ def draw(points: Sequence[Point], path: Path) -> None:
         axes.scatter(*places(some), color=f"C{number}")
         for p in some:
             axes.annotate(
-                p.code, (p.bytes_per_token, p.exact_match), fontsize=7, xytext=(3, -9), textcoords="offset points"
+                p.product_quantizer,
+                (p.bytes_per_token, p.exact_match),
+                fontsize=7,
+                xytext=(3, -9),
+                textcoords="offset points",
             )
     axes.set(xscale="log", xlabel="bytes of vectors for each token of the text", ylabel="exact match %")
     axes.grid(color="0.9")

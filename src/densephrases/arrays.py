@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
-Rows = NDArray[np.int64]
+Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-def ranges(first_H: Rows, count_H: Rows) -> tuple[Rows, Rows]:
+def ranges(first_H: Ints, count_H: Ints) -> tuple[Ints, Ints]:
     """The numbers first, first + 1, ... , `count` of them, of every pair in turn, and which pair each belongs to."""
     owner_N = np.repeat(np.arange(len(count_H)), count_H)
     before_H = np.cumsum(count_H) - count_H

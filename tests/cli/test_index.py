@@ -61,8 +61,8 @@ def test_several_paths_and_settings(densephrases: Command, corpus: Path, exporte
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--quantizer", "compact"], "needs a model with a code of its vectors"),
-        (["--quantizer", "int8", "--candidates", "passages"], "candidates='passages' goes with quantizer='compact'"),
+        (["--quantizer", "pq"], "needs a model with a code of its vectors"),
+        (["--quantizer", "int8", "--candidates", "passages"], "candidates='passages' goes with quantizer='pq'"),
     ],
 )
 def test_settings_that_do_not_go_together(
@@ -168,7 +168,7 @@ def test_where_an_index_cannot_be_made(
     (tmp_path / "notes.txt").touch()
     for place, expected in {
         made_index: "already holds an index of 3 documents; add to it, update it, or give another folder",
-        tmp_path: "is no index and holds other files such as 'notes.txt'",
+        tmp_path: "is no index and is not empty: it holds 'notes.txt'",
         tmp_path / "notes.txt": "is a file; give a new or empty folder",
         corpus / "index": "which is to be indexed; give a folder outside",
     }.items():

@@ -267,15 +267,15 @@ def test_positions_of_golds_do_not_matter() -> None:
     assert ReadingScores.of([Prediction(wrong, "paris", 0, 0.0)]).exact_match == 100
 
 
-@pytest.mark.parametrize("quantizer", ["int4", "compact"])
+@pytest.mark.parametrize("quantizer", ["int4", "pq"])
 def test_kept_tokens_are_read_as_an_index_keeps_them(quantizer: Quantizer) -> None:
     encoded = encode_file(RandomEncoder(seed=5), random_file(5))
-    code = code_for(encoded.passage_vectors[0].vectors_TD.shape[1])
+    pq = code_for(encoded.passage_vectors[0].vectors_TD.shape[1])
     threshold = 0.2
-    found = encoded.kept_as(quantizer, code, threshold)
+    found = encoded.kept_as(quantizer, pq, threshold)
     masks = [passage.kept(threshold) for passage in encoded.passage_vectors]
     rows = [p.vectors_TD[mask] for p, mask in zip(encoded.passage_vectors, masks, strict=True)]
-    store = VectorStore.of(np.concatenate(rows), np.array([len(r) for r in rows]), quantizer, code)
+    store = VectorStore.of(np.concatenate(rows), np.array([len(r) for r in rows]), quantizer, pq)
     coded = [p.vectors_TD[mask] for p, mask in zip(found.passage_vectors, masks, strict=True)]
     assert np.concatenate(coded).tolist() == store.decode(slice(None)).tolist()
     for plain, changed, mask in zip(encoded.passage_vectors, found.passage_vectors, masks, strict=True):

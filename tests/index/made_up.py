@@ -50,7 +50,7 @@ class CodedEncoder(HashEncoder):
     """The same, with a code of its vectors."""
 
     @property
-    def code(self) -> ProductQuantizer:
+    def product_quantizer(self) -> ProductQuantizer:
         return code_for(self.config.vector_size)
 
 

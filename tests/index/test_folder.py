@@ -55,16 +55,16 @@ def encoder() -> HashEncoder:
 
 def fresh(encoder: HashEncoder, quantizer: Quantizer = "int8", at: Path | None = None) -> IndexFolder:
     place = at or Path(tempfile.mkdtemp()) / "index"
-    return IndexFolder.create(place, IndexSettings.of(encoder, "hash", quantizer), encoder.code)
+    return IndexFolder.create(place, IndexSettings.of(encoder, "hash", quantizer), encoder.product_quantizer)
 
 
 def test_models_with_a_code_get_compact_indexes(encoder: HashEncoder) -> None:
     assert IndexSettings.of(encoder, "hash").quantizer == "int8"
-    assert IndexSettings.of(CodedEncoder(), "hash").quantizer == "compact"
+    assert IndexSettings.of(CodedEncoder(), "hash").quantizer == "pq"
     assert IndexSettings.of(CodedEncoder(), "hash", "fp16").quantizer == "fp16"
-    with pytest.raises(ConfigError, match="quantizer='compact' needs a model with a code"):
-        IndexSettings.of(encoder, "hash", "compact")
-    with pytest.raises(ConfigError, match="candidates='passages' goes with quantizer='compact', not with 'int8'"):
+    with pytest.raises(ConfigError, match="quantizer='pq' needs a model with a code"):
+        IndexSettings.of(encoder, "hash", "pq")
+    with pytest.raises(ConfigError, match="candidates='passages' goes with quantizer='pq', not with 'int8'"):
         IndexSettings.of(CodedEncoder(), "hash", "int8").with_candidates("passages")
 
 
@@ -131,7 +131,7 @@ def test_reach_counts_kept_rows_only(encoder: HashEncoder) -> None:
     assert (segment.places(rows_N) + segment.lengths(rows_N)).tolist() == vectors.offsets_T2[kept, 1].tolist()
 
 
-@pytest.mark.parametrize("quantizer", ["int8", "int4", "compact"])
+@pytest.mark.parametrize("quantizer", ["int8", "int4", "pq"])
 @pytest.mark.parametrize("cuts", [[0], [1], [7], [13, 6], [19, 20]], ids=str)
 def test_a_build_cut_anywhere_ends_the_same(
     quantizer: Quantizer, cuts: list[int], monkeypatch: pytest.MonkeyPatch
@@ -146,12 +146,12 @@ def test_a_build_cut_anywhere_ends_the_same(
             broken.add(cut([*LONG, LONG[0]], count), encoder)
         assert broken.manifest.building
         assert broken.documents > count - 6
-        broken = IndexFolder.create(broken.folder, IndexSettings.of(encoder, "hash", quantizer), encoder.code)
+        broken = IndexFolder.create(
+            broken.folder, IndexSettings.of(encoder, "hash", quantizer), encoder.product_quantizer
+        )
     broken.add(LONG, encoder)
     assert whole.rows > 1000
-    assert [entry.candidates for entry in whole.manifest.segments] == [
-        "passages" if quantizer == "compact" else "ivf-pq"
-    ]
+    assert [entry.candidates for entry in whole.manifest.segments] == ["passages" if quantizer == "pq" else "ivf-pq"]
     assert contents(broken) == contents(whole)
     assert not broken.manifest.building
 
@@ -167,7 +167,7 @@ def test_any_documents_cut_anywhere_end_the_same(made: list[Document], cuts: lis
         for count in cuts:
             with suppress(KilledError):
                 broken.add(cut(made, count), encoder)
-            broken = IndexFolder.open(broken.folder, encoder.code)
+            broken = IndexFolder.open(broken.folder, encoder.product_quantizer)
             if not broken.manifest.building:
                 return
         broken.add(made, encoder)

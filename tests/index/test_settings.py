@@ -16,8 +16,8 @@ DOCUMENTS = [Document("curie", "she was born in the city and then went to the to
 
 
 def other_code() -> ProductQuantizer:
-    code = code_for(DIM)
-    return replace(code, mean_D=code.mean_D + 1)
+    pq = code_for(DIM)
+    return replace(pq, mean_D=pq.mean_D + 1)
 
 
 @pytest.fixture
@@ -30,13 +30,13 @@ def model(tmp_path: Path) -> Path:
 @pytest.fixture
 def index(tmp_path: Path, model: Path) -> IndexFolder:
     encoder = CodedEncoder()
-    made = IndexFolder.create(tmp_path / "index", IndexSettings.of(encoder, str(model)), encoder.code)
+    made = IndexFolder.create(tmp_path / "index", IndexSettings.of(encoder, str(model)), encoder.product_quantizer)
     made.add(DOCUMENTS, encoder)
     return made
 
 
 def test_an_index_holds_no_code(index: IndexFolder) -> None:
-    assert index.settings.code == code_for(DIM).digest != other_code().digest
+    assert index.settings.product_quantizer == code_for(DIM).digest != other_code().digest
     assert index.info().bytes < 2000 < len(code_for(DIM).to_bytes())
 
 
@@ -52,7 +52,9 @@ def test_the_given_code_will_do_if_that_model_is_gone(index: IndexFolder, model:
     assert len(IndexFolder.open(index.folder, code_for(DIM)).segments[0].store) == index.rows
     alone = IndexFolder.open(index.folder)
     assert alone.documents == 1
-    with pytest.raises(PhraseIndexError, match=f"as it was \\({index.settings.code}\\), and there is none now"):
+    with pytest.raises(
+        PhraseIndexError, match=f"as it was \\({index.settings.product_quantizer}\\), and there is none now"
+    ):
         _ = alone.segments[0].store
     model.rmdir()
     with pytest.raises(PhraseIndexError, match="there is none now"):
@@ -76,7 +78,7 @@ def test_an_unknown_model_name_is_refused(tmp_path: Path) -> None:
 
 def test_other_quantizers_need_none() -> None:
     settings = IndexSettings.of(CodedEncoder(), "hash", "int8")
-    assert settings.code == ""
+    assert settings.product_quantizer == ""
     assert settings.code_from(code_for(DIM)) is None
     with pytest.raises(ConfigError, match="eval code DATA"):
-        IndexSettings.of(HashEncoder(), "hash", "compact")
+        IndexSettings.of(HashEncoder(), "hash", "pq")

@@ -171,7 +171,7 @@ GOOD: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "base": "tiny", "backb
         (json.dumps(GOOD | {"schema_version": "1"}), "has schema version 1"),
         (json.dumps(GOOD | {"nprobe": 256, "colour": "red"}), r"unknown settings \['colour', 'nprobe'\]"),
         (json.dumps({"schema_version": 2, "backbone": BACKBONE}), r"lacks \['base'\]"),
-        (json.dumps({"schema_version": 2}), r"lacks \['base', 'backbone'\]"),
+        (json.dumps({"schema_version": 2}), r"lacks \['backbone', 'base'\]"),
         (json.dumps(GOOD | {"max_words": 0}), "impossible setting: max_words=0"),
         (json.dumps(GOOD | {"passage_tokens": None}), "impossible setting: passage_tokens=None"),
         (json.dumps(GOOD | {"dim": "96"}), "impossible setting"),

@@ -73,7 +73,7 @@ def test_a_default_side_in_a_new_folder(exported: Path, tmp_path: Path) -> None:
 def test_what_is_known_of_vectors_is_taken_along(exported: Path, tmp_path: Path) -> None:
     code_for(load(exported).config.vector_size).save(exported)
     save_adapted(changed_side(exported, 0.5), exported, tmp_path / "new", card="# adapted")
-    before, after = load(exported).code, load(tmp_path / "new").code
+    before, after = load(exported).product_quantizer, load(tmp_path / "new").product_quantizer
     assert before is not None
     assert after is not None
     assert after.to_bytes() == before.to_bytes()

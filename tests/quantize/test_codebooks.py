@@ -40,8 +40,8 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("part", ["sizes_F", "components_K", "centroids_KV", "scale_K"])
 def test_parts_that_do_not_belong_together_are_refused(part: str) -> None:
-    code = code_for(24)
-    odd = replace(code, residual=replace(code.residual, **{part: getattr(code.residual, part)[:-1]}))
+    pq = code_for(24)
+    odd = replace(pq, residual=replace(pq.residual, **{part: getattr(pq.residual, part)[:-1]}))
     with pytest.raises(ValueError, match="do not belong together"):
         ProductQuantizer.from_bytes(odd.to_bytes(), 24)
 
@@ -49,20 +49,20 @@ def test_parts_that_do_not_belong_together_are_refused(part: str) -> None:
 def test_export_and_checkpoints_keep_it(tiny_base: Path, tmp_path: Path) -> None:
     model = PhraseModel.from_base(tiny_base)
     before = model.passage_fingerprint()
-    code = code_for(model.config.vector_size)
-    model.code = code
+    pq = code_for(model.config.vector_size)
+    model.product_quantizer = pq
     model.save_pretrained(tmp_path / "checkpoint")
     restored = PhraseModel.from_pretrained(tmp_path / "checkpoint")
     assert restored.passage_fingerprint() == before
     export_model(restored, tmp_path / "exported", ["fp32"])
     exported = OnnxEncoder.load(tmp_path / "exported")
-    for found in (restored.encoder().code, exported.code):
+    for found in (restored.encoder().product_quantizer, exported.product_quantizer):
         assert found is not None
-        assert found.to_bytes() == code.to_bytes()
+        assert found.to_bytes() == pq.to_bytes()
     assert exported.fingerprint == before
 
 
 def test_the_bundled_model_has_one() -> None:
     encoder = load("small")
-    assert encoder.code is not None
-    assert len(encoder.code.residual.sizes_F) == 48
+    assert encoder.product_quantizer is not None
+    assert len(encoder.product_quantizer.residual.sizes_F) == 48

@@ -25,17 +25,17 @@ def learned(questions: Floats, vectors: Floats) -> ProductQuantizer:
     )
 
 
-def score_error(code: ProductQuantizer, vectors: Floats, queries: Floats) -> float:
-    store = VectorStore.of(vectors, np.full(len(vectors) // 10, 10), "compact", code)
+def score_error(pq: ProductQuantizer, vectors: Floats, queries: Floats) -> float:
+    store = VectorStore.of(vectors, np.full(len(vectors) // 10, 10), "pq", pq)
     exact = queries @ vectors.T
     error = store.batch_scores(np.arange(len(store)), queries) - exact
     return float(np.square(error).sum() / np.square(exact - exact.mean(axis=1, keepdims=True)).sum())
 
 
 def test_scores_are_near_at_few_bytes() -> None:
-    code = learned(rows(400, 96, seed=3), rows(3000, 96))
-    assert len(code.residual.sizes_F) == 16
-    assert score_error(code, rows(3000, 96, seed=4), rows(50, 96, seed=5)) < 0.01
+    pq = learned(rows(400, 96, seed=3), rows(3000, 96))
+    assert len(pq.residual.sizes_F) == 16
+    assert score_error(pq, rows(3000, 96, seed=4), rows(50, 96, seed=5)) < 0.01
 
 
 def test_bytes_of_a_row() -> None:
@@ -75,7 +75,7 @@ def test_a_code_is_the_same_for_the_same_vectors() -> None:
 @pytest.mark.parametrize("dim", [1, 2, 7])
 def test_vectors_that_do_not_differ_can_be_coded(dim: int) -> None:
     same = np.ones((30, dim), dtype=np.float32)
-    store = VectorStore.of(same, np.full(3, 10), "compact", learned(same, same))
+    store = VectorStore.of(same, np.full(3, 10), "pq", learned(same, same))
     np.testing.assert_allclose(store.decode(slice(None)), same, atol=0.01)
 
 

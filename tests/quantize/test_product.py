@@ -28,7 +28,7 @@ def test_scores_are_products_with_what_is_decoded(dim: int, count: int, queries:
 
 def test_a_vector_is_coded_by_the_nearest_leaves() -> None:
     codec = ResidualPQCodec(code_for(24))
-    numbers = vectors(50, 24) @ codec.code.projection_DK
+    numbers = vectors(50, 24) @ codec.product_quantizer.projection_DK
     codes = codec.encode(vectors(50, 24))["codes"]
     for byte, group in enumerate(codec.books.groups):
         leaves = codec.books.centroids_KV[group].T

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from densephrases.arrays import Floats, Mask, Rows
+from densephrases.arrays import Floats, Ints, Mask
 from densephrases.search.answers import Boundaries, Unit
 from densephrases.search.scoring.lexical import REPEATED
 from densephrases.search.scoring.searchable import Integers, Part
@@ -26,7 +26,7 @@ SIZE = 3
 class MemoryStore:
     vectors_RD: Floats
 
-    def own_scores(self, queries_BD: Floats, rows_N: Rows, edges_B: Rows) -> Floats:
+    def own_scores(self, queries_BD: Floats, rows_N: Ints, edges_B: Ints) -> Floats:
         queries_ND = np.repeat(queries_BD, np.diff(edges_B), axis=0)
         return np.asarray((queries_ND * self.vectors_RD[rows_N]).sum(axis=1))
 
@@ -44,7 +44,7 @@ class MemoryCandidates:
 
     def search(
         self, queries_BD: Floats, k: int, allowed: Mask | None, effort: float, oversample: int
-    ) -> tuple[Floats, Rows]:
+    ) -> tuple[Floats, Ints]:
         scores_BR = queries_BD @ self.vectors_RD.T
         for mask in (allowed, None if self.hidden_R is None or effort == 1 else ~self.hidden_R):
             scores_BR = scores_BR if mask is None else np.where(mask, scores_BR, -np.inf)
@@ -64,10 +64,10 @@ class MemoryTerms:
         return len(self.of_passages)
 
     @property
-    def passages_V(self) -> Rows:  # noqa: N802
+    def passages_V(self) -> Ints:  # noqa: N802
         return np.bincount([term for each in self.of_passages for term in each], minlength=TERMS)
 
-    def contain(self, passages_N: Rows, terms_N: Integers) -> Mask:
+    def contain(self, passages_N: Ints, terms_N: Integers) -> Mask:
         pairs = zip(passages_N.tolist(), terms_N.tolist(), strict=True)
         return np.array([term in self.of_passages[passage] for passage, term in pairs], dtype=bool)
 
@@ -94,7 +94,7 @@ class MemorySegment:
         return len(self.texts)
 
     @property
-    def passage_bytes(self) -> Rows:
+    def passage_bytes(self) -> Ints:
         return 1000 * np.arange(len(self.passages))
 
     @cached_property
@@ -102,14 +102,14 @@ class MemorySegment:
         titles = [self.texts[document].title for document in self.passage_documents]
         return MemoryTerms([terms(f"{title}\n{text}") for title, text in zip(titles, self.passages, strict=True)])
 
-    def places(self, rows_N: Rows) -> Rows:
+    def places(self, rows_N: Ints) -> Ints:
         passages_N = np.searchsorted(self.passage_rows, rows_N, side="right") - 1
         return self.passage_bytes[passages_N] + self.begins_R[rows_N]
 
-    def lengths(self, rows_N: Rows) -> Rows:
+    def lengths(self, rows_N: Ints) -> Ints:
         return self.lengths_R[rows_N].astype(np.int64)
 
-    def max_span(self, rows_N: Rows) -> Rows:
+    def max_span(self, rows_N: Ints) -> Ints:
         return self.max_span_R[rows_N].astype(np.int64)
 
     @property
@@ -221,7 +221,7 @@ class BruteForce:
     start_D: Floats
     end_D: Floats
     length_penalty: float
-    costs: Mapping[int, float] = field(default_factory=dict)  # of the question's terms, where they are lacking
+    penalties: Mapping[int, float] = field(default_factory=dict)  # of the question's terms, where they are lacking
     repeated: float = REPEATED  # as a share of that, for a phrase with the term
 
     def ranked(self) -> list[BruteSpan]:
@@ -237,18 +237,18 @@ class BruteForce:
                     segment.store.vectors_RD[start] @ self.start_D + segment.store.vectors_RD[end] @ self.end_D
                 )
                 length = self._stop(number, end) - int(segment.begins_R[start])
-                cost = self.word_cost(number, start) + self.phrase_cost(number, start, end) if self.costs else 0.0
+                cost = self.word_cost(number, start) + self.phrase_cost(number, start, end) if self.penalties else 0.0
                 yield BruteSpan(score - self.length_penalty * length - cost, number, start, end)
 
     def word_cost(self, number: int, row: int) -> float:
         segment: Any = self.parts[number].segment
         passage = self.passage(BruteSpan(0, number, row, row))
-        return sum(cost for term, cost in self.costs.items() if term not in segment.terms.of_passages[passage])
+        return sum(cost for term, cost in self.penalties.items() if term not in segment.terms.of_passages[passage])
 
     def phrase_cost(self, number: int, start: int, end: int) -> float:
         """For the words that the phrase repeats."""
         text, first, last = self.text(BruteSpan(0, number, start, end))
-        return self.repeated * sum(cost for term, cost in self.costs.items() if term in terms(text[first:last]))
+        return self.repeated * sum(cost for term, cost in self.penalties.items() if term in terms(text[first:last]))
 
     def _stop(self, number: int, row: int) -> int:
         segment: Any = self.parts[number].segment

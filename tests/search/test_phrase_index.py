@@ -98,7 +98,7 @@ def test_short_codes_find_what_long_ones_find(tmp_path: Path) -> None:
         made = PhraseIndex.create(tmp_path / quantizer, CITIES, model="small", quantizer=quantizer)
         return [answer.text for (answer,) in made.search(questions, 1)]
 
-    assert answers("compact") == answers("fp16")
+    assert answers("pq") == answers("fp16")
 
 
 def test_add(index: PhraseIndex) -> None:

@@ -11,7 +11,7 @@ class Quantizer(StrEnum):
     fp16 = "fp16"
     int8 = "int8"
     int4 = "int4"
-    compact = "compact"
+    pq = "pq"
 
 
 SquadData = Annotated[Path, typer.Argument(metavar="DATA", help="SQuAD JSON, plain or compressed.")]

@@ -23,8 +23,8 @@ from densephrases.index.vectors.store import VectorStore
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
 from densephrases.quantize.codebooks import ProductQuantizer
-from densephrases.search.scoring.in_passage import Span, SpanCosts, best_span
-from densephrases.search.scoring.lexical import QuestionWords, WordValues
+from densephrases.search.scoring.in_passage import Span, SpanPenalties, best_span
+from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.text.words import whole_words
 
 QUESTIONS_AT_ONCE = 128
@@ -65,12 +65,12 @@ class EncodedFile:
     question_vectors: QuestionVectors
     unanswerable: int
 
-    def kept_as(self, quantizer: Quantizer, code: ProductQuantizer | None, threshold: float | None) -> Self:
+    def kept_as(self, quantizer: Quantizer, pq: ProductQuantizer | None, threshold: float | None) -> Self:
         """With the vectors of kept tokens as an index keeps them."""
         kept = [passage.kept(threshold) for passage in self.passage_vectors]
         vectors = [passage.vectors_TD[mask] for passage, mask in zip(self.passage_vectors, kept, strict=True)]
         rows_P = np.array([len(each) for each in vectors], dtype=np.int64)
-        decoded_RD = VectorStore.of(np.concatenate(vectors), rows_P, quantizer, code).decode(slice(None))
+        decoded_RD = VectorStore.of(np.concatenate(vectors), rows_P, quantizer, pq).decode(slice(None))
         changed = []
         for passage, mask, some_RD in zip(
             self.passage_vectors, kept, np.split(decoded_RD, np.cumsum(rows_P)[:-1]), strict=True
@@ -122,52 +122,52 @@ def read_collection(
         rows = np.arange(first, min(first + QUESTIONS_AT_ONCE, len(encoded.questions)))
         bounds_BP = scorer.passage_bounds(rows, best_of_passages)
         for row, bounds_P in zip(rows.tolist(), bounds_BP, strict=True):
-            costs_P = np.zeros_like(bounds_P) if scorer.words is None else scorer.words.of_passages(row)
-            predictions.append(_best_passage(scorer, row, bounds_P, costs_P))
+            penalties_P = np.zeros_like(bounds_P) if scorer.words is None else scorer.words.of_passages(row)
+            predictions.append(_best_passage(scorer, row, bounds_P, penalties_P))
         advance(len(rows))
     return predictions
 
 
-def _best_passage(scorer: "SpanScorer", row: int, bounds_P: Floats, costs_P: Floats) -> Prediction:
+def _best_passage(scorer: "SpanScorer", row: int, bounds_P: Floats, penalties_P: Floats) -> Prediction:
     best, where = None, 0
-    bounds_P = bounds_P - costs_P
+    bounds_P = bounds_P - penalties_P
     for number in np.argsort(-bounds_P).tolist():
         if best is not None and best.score >= bounds_P[number]:
             break
         span = scorer.span(row, number)
-        if span is not None and (best is None or span.score - costs_P[number] > best.score):
-            best, where = span._replace(score=span.score - float(costs_P[number])), number
+        if span is not None and (best is None or span.score - penalties_P[number] > best.score):
+            best, where = span._replace(score=span.score - float(penalties_P[number])), number
     return scorer.prediction(row, where, best)
 
 
 @dataclass(frozen=True, slots=True)
-class WordCosts:
+class LexicalPenalties:
     """What the words of each question cost the passages that lack them, and phrases that repeat them."""
 
     terms: SegmentTerms
-    words: QuestionWords
+    words: QuestionTerms
     texts: Sequence[str]
 
     @classmethod
     def of(cls, encoded: EncodedFile, weight: float) -> Self:
         terms = SegmentTerms.of([p.passage for p in encoded.passages])
         texts = [question.text for _, question in encoded.questions]
-        words = QuestionWords.of(texts, WordValues.of([terms]), weight)
+        words = QuestionTerms.of(texts, TermWeights.of([terms]), weight)
         return cls(terms, words, [p.passage.text for p in encoded.passages])
 
     def of_passages(self, row: int) -> Floats:
-        return self.words.costs_of_all(self.terms, row)
+        return self.words.penalties_of_all(self.terms, row)
 
-    def of_spans(self, row: int, number: int, offsets_T2: NDArray[np.int64]) -> SpanCosts:
+    def of_spans(self, row: int, number: int, offsets_T2: NDArray[np.int64]) -> SpanPenalties:
         """Of a passage's phrases, given the characters of its tokens."""
         text = self.texts[number]
 
-        def costs(start_N: NDArray[np.int64], end_N: NDArray[np.int64]) -> Floats:
+        def penalties(start_N: NDArray[np.int64], end_N: NDArray[np.int64]) -> Floats:
             spans = zip(offsets_T2[start_N, 0].tolist(), offsets_T2[end_N, 1].tolist(), strict=True)
             phrases = (whole_words(text, *span) for span in spans)  # an index has no others
-            return self.words.repetition_costs(np.full_like(start_N, row), phrases)
+            return self.words.repetition_penalties(np.full_like(start_N, row), phrases)
 
-        return costs
+        return penalties
 
 
 class SpanScorer:
@@ -179,8 +179,8 @@ class SpanScorer:
         self.kept = [vectors.kept(threshold) for vectors in encoded.passage_vectors]
 
     @cached_property
-    def words(self) -> WordCosts | None:
-        return WordCosts.of(self.encoded, self.config.lexical_weight) if self.config.lexical_weight else None
+    def words(self) -> LexicalPenalties | None:
+        return LexicalPenalties.of(self.encoded, self.config.lexical_weight) if self.config.lexical_weight else None
 
     def span(self, row: int, number: int) -> Span | None:
         passage, questions = self.encoded.passage_vectors[number], self.encoded.question_vectors
@@ -190,8 +190,8 @@ class SpanScorer:
         )
         begins_T, stops_T = passage.offsets_T2.T * self.config.length_penalty
         start_T, end_T = ((start_T + begins_T).astype(np.float32), (end_T - stops_T).astype(np.float32))
-        costs = None if self.words is None else self.words.of_spans(row, number, passage.offsets_T2)
-        return best_span(start_T, end_T, passage.max_span_T, self._coherency(row, passage), costs)
+        penalties = None if self.words is None else self.words.of_spans(row, number, passage.offsets_T2)
+        return best_span(start_T, end_T, passage.max_span_T, self._coherency(row, passage), penalties)
 
     def _coherency(self, row: int, passage: PassageVectors) -> Floats | None:
         if self.encoded.question_vectors.coherency_B is None:

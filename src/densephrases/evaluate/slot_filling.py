@@ -1,6 +1,6 @@
 """Slot filling: of a subject and a relation, asked as "subject [SEP] relation", the object and its document.
 
-Any phrase knows the document it stands in, so that the evidence KILT asks for costs nothing.
+Any phrase knows the document it stands in, so that the evidence KILT asks for penalties nothing.
 """
 
 from collections.abc import Callable, Iterator, Sequence

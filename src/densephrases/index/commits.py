@@ -18,10 +18,10 @@ from densephrases.quantize.codebooks import ProductQuantizer
 class Commits:
     """The last manifest that was seen or written, opened."""
 
-    def __init__(self, folder: Path, code: ProductQuantizer | None = None, before: Snapshot | None = None) -> None:
+    def __init__(self, folder: Path, pq: ProductQuantizer | None = None, before: Snapshot | None = None) -> None:
         self.folder = folder
-        self.code = code
-        self.snapshot = Snapshot(folder, Manifest.load(folder), code, before)
+        self.product_quantizer = pq
+        self.snapshot = Snapshot(folder, Manifest.load(folder), pq, before)
 
     @property
     def manifest(self) -> Manifest:
@@ -54,7 +54,7 @@ class Commits:
         self._see(manifest)
 
     def _see(self, manifest: Manifest) -> None:
-        self.snapshot = Snapshot(self.folder, manifest, self.code, self.snapshot)
+        self.snapshot = Snapshot(self.folder, manifest, self.product_quantizer, self.snapshot)
 
     def _marked(self, places: list[Place]) -> list[SegmentEntry]:
         """The segments' entries with some more documents deleted."""

@@ -48,16 +48,16 @@ class IndexFolder:
     that the index names, if vectors are asked for at all.
     """
 
-    def __init__(self, folder: Path, code: ProductQuantizer | None = None, before: Snapshot | None = None) -> None:
+    def __init__(self, folder: Path, pq: ProductQuantizer | None = None, before: Snapshot | None = None) -> None:
         self.folder = folder
-        self.code = code
-        self._commits = Commits(folder, code, before)
+        self.product_quantizer = pq
+        self._commits = Commits(folder, pq, before)
 
     @classmethod
-    def create(cls, folder: Path, settings: IndexSettings, code: ProductQuantizer | None = None) -> Self:
+    def create(cls, folder: Path, settings: IndexSettings, pq: ProductQuantizer | None = None) -> Self:
         """A new index, or an unfinished one of the same settings to be resumed."""
         if (folder / MANIFEST_FILE).is_file():
-            return cls._resume(folder, settings, code)
+            return cls._resume(folder, settings, pq)
         refuse_foreign(folder)
         with full_disk_explained(folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -65,11 +65,11 @@ class IndexFolder:
                 Manifest(settings, __version__, building=True).save(folder)
                 for place in (SEGMENTS_FOLDER, DELETED_FOLDER):
                     (folder / place).mkdir(exist_ok=True)
-        return cls.open(folder, code)
+        return cls.open(folder, pq)
 
     @classmethod
-    def _resume(cls, folder: Path, settings: IndexSettings, code: ProductQuantizer | None) -> Self:
-        index = cls.open(folder, code)
+    def _resume(cls, folder: Path, settings: IndexSettings, pq: ProductQuantizer | None) -> Self:
+        index = cls.open(folder, pq)
         if not index.manifest.building:
             raise PhraseIndexError(
                 f"'{folder}' already holds an index of {index.documents} documents; add to it, update it, "
@@ -83,8 +83,8 @@ class IndexFolder:
         return index
 
     @classmethod
-    def open(cls, folder: Path, code: ProductQuantizer | None = None) -> Self:
-        index = cls(folder, code)
+    def open(cls, folder: Path, pq: ProductQuantizer | None = None) -> Self:
+        index = cls(folder, pq)
         index._refuse_damage()
         return index
 
@@ -94,7 +94,7 @@ class IndexFolder:
 
     def reopened(self) -> Self:
         """The folder as it is now, beside this one, which stays as it is; segments that are still there are shared."""
-        index = type(self)(self.folder, self.code, self.snapshot)
+        index = type(self)(self.folder, self.product_quantizer, self.snapshot)
         index._refuse_damage()
         return index
 
@@ -239,7 +239,7 @@ class IndexFolder:
         segment = runs[0].segment
         if not is_whole(runs):
             folder = self._commits.new_segment_folder()
-            segment = Segment(folder, copy_runs(runs, folder), self.settings, self.code)
+            segment = Segment(folder, copy_runs(runs, folder), self.settings, self.product_quantizer)
         elif not segment.entry.part:
             return segment.entry
         return add_candidates(segment, self.settings.candidates)

@@ -8,7 +8,7 @@ CandidateKind = Literal["exact", "passages", "ivf-pq", "ivf-sq4"]
 CANDIDATE_KINDS: tuple[CandidateKind, ...] = get_args(CandidateKind)
 
 
-Quantizer = Literal["fp16", "int8", "int4", "compact"]
+Quantizer = Literal["fp16", "int8", "int4", "pq"]
 
 
 QUANTIZERS: tuple[Quantizer, ...] = get_args(Quantizer)

@@ -27,7 +27,7 @@ class IndexSettings:
         tokenizer: Hash of its tokenizer.
         dim: Length of a vector.
         quantizer: How vectors are stored; by default as `default_quantizer` says.
-        code: Digest of the model's code of vectors, if they are stored by it.
+        product_quantizer: Digest of the model's product quantizer, if vectors are stored by it.
         filter_threshold: Tokens with a lower filter logit are left out; None keeps all.
         candidates: Kind of candidate index; None chooses by the number of rows.
     """
@@ -37,7 +37,7 @@ class IndexSettings:
     tokenizer: str
     dim: int
     quantizer: Quantizer = "int8"
-    code: str = ""
+    product_quantizer: str = ""
     filter_threshold: float | None = None
     candidates: CandidateKind | None = None
     passage_tokens: int = 384
@@ -52,9 +52,9 @@ class IndexSettings:
             raise ConfigError(f"quantizer={self.quantizer!r} is unknown; expected one of {list(QUANTIZERS)}.")
         if self.candidates is not None and self.candidates not in CANDIDATE_KINDS:
             raise ConfigError(f"candidates={self.candidates!r} is unknown; expected one of {list(CANDIDATE_KINDS)}.")
-        if self.candidates == "passages" and self.quantizer != "compact":
+        if self.candidates == "passages" and self.quantizer != "pq":
             raise ConfigError(
-                f"candidates='passages' goes with quantizer='compact', not with {self.quantizer!r}; change one of them."
+                f"candidates='passages' goes with quantizer='pq', not with {self.quantizer!r}; change one of them."
             )
 
     @classmethod
@@ -69,7 +69,7 @@ class IndexSettings:
             tokenizer=tokenizer_hash(encoder),
             dim=encoder.config.vector_size,
             quantizer=quantizer,
-            code=refuse_none(encoder.code).digest if quantizer == "compact" else "",
+            product_quantizer=refuse_none(encoder.product_quantizer).digest if quantizer == "pq" else "",
             filter_threshold=encoder.config.filter_threshold,
             **limits,
         )
@@ -94,20 +94,21 @@ class IndexSettings:
                     f"The index was built with model '{self.model}' ({name} {ours}), not with the given model of "
                     f"base '{encoder.config.base}' ({name} {found}); use that model or build a new index."
                 )
-        self.code_from(encoder.code)
+        self.code_from(encoder.product_quantizer)
 
     def code_from(self, given: ProductQuantizer | None) -> ProductQuantizer | None:
         """The code of the vectors: the one that is given, or that of the model which the index names."""
-        if not self.code:
+        if not self.product_quantizer:
             return None
-        code = ProductQuantizer.read(resolve(self.model), self.dim) if given is None else given
-        if code is None or code.digest != self.code:
-            found = "none" if code is None else code.digest
+        pq = ProductQuantizer.read(resolve(self.model), self.dim) if given is None else given
+        if pq is None or pq.digest != self.product_quantizer:
+            found = "none" if pq is None else pq.digest
             raise PhraseIndexError(
-                f"The index's vectors are coded by {CODEBOOKS_FILE} of model '{self.model}' as it was ({self.code}), "
-                f"and there is {found} now; open the index with that model, restore the file, or build a new index."
+                f"The index's vectors are coded by {CODEBOOKS_FILE} of model '{self.model}' as it was "
+                f"({self.product_quantizer}), and there is {found} now; open the index with that model, restore the "
+                "file, or build a new index."
             )
-        return code
+        return pq
 
     def refuse_other_limits(self, encoder: Encoder) -> None:
         """What is added must be cut as the rest was."""
@@ -125,7 +126,7 @@ class IndexSettings:
 
 def default_quantizer(encoder: Encoder) -> Quantizer:
     """Short codes must be learned beforehand: an index's first rows say too little of how vectors are spread."""
-    return "int8" if encoder.code is None else "compact"
+    return "int8" if encoder.product_quantizer is None else "pq"
 
 
 def tokenizer_hash(encoder: Encoder) -> str:

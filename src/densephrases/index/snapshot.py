@@ -31,11 +31,11 @@ class Snapshot:
     """The segments of an index and their deletion marks."""
 
     def __init__(
-        self, folder: Path, manifest: Manifest, code: ProductQuantizer | None = None, before: Self | None = None
+        self, folder: Path, manifest: Manifest, pq: ProductQuantizer | None = None, before: Self | None = None
     ) -> None:
         self.folder = folder
         self.manifest = manifest
-        self._code = code
+        self._pq = pq
         opened = {} if before is None else {segment.name: segment for segment in before.segments}
         self.segments: list[Segment] = [self._segment(entry, opened.get(entry.name)) for entry in manifest.segments]
 
@@ -43,7 +43,7 @@ class Snapshot:
         """As it was opened before, if only its deletion marks may have changed."""
         if opened is not None and opened.entry.files == entry.files:
             return opened
-        return Segment(self.folder / SEGMENTS_FOLDER / entry.name, entry, self.manifest.settings, self._code)
+        return Segment(self.folder / SEGMENTS_FOLDER / entry.name, entry, self.manifest.settings, self._pq)
 
     def hold(self) -> None:
         """Open every file now, so that what another process removes meanwhile can still be read."""

@@ -54,5 +54,5 @@ class BulkEncoder(Encoder):
         """Wait for what was begun."""
 
     @abstractmethod
-    def coding(self, code: ProductQuantizer) -> Coding:
+    def coding(self, pq: ProductQuantizer) -> Coding:
         """Codes vectors where they were made; a thread of its own may call it."""

@@ -71,7 +71,7 @@ class Encoder(ABC):
         return self.config.fingerprint
 
     @property
-    def code(self) -> ProductQuantizer | None:
+    def product_quantizer(self) -> ProductQuantizer | None:
         """How its vectors are spread, if it is known."""
         return None
 
@@ -138,8 +138,8 @@ class DelegatingEncoder(Encoder):
         return self.base.fingerprint
 
     @property
-    def code(self) -> ProductQuantizer | None:
-        return self.base.code
+    def product_quantizer(self) -> ProductQuantizer | None:
+        return self.base.product_quantizer
 
     @property
     def tasks(self) -> list[str]:

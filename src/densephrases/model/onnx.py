@@ -108,7 +108,7 @@ class OnnxEncoder(Encoder):
         return digest.hexdigest()[:FINGERPRINT_DIGITS]
 
     @cached_property
-    def code(self) -> ProductQuantizer | None:
+    def product_quantizer(self) -> ProductQuantizer | None:
         return ProductQuantizer.read(self.folder, self.config.vector_size)
 
     def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:

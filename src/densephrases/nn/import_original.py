@@ -132,7 +132,7 @@ def _read_weights(folder: Path) -> State:
 def _unpickle(path: Path) -> Any:
     # The only pickle this package ever reads: the original's checkpoints exist in no other format.
     # `weights_only` admits tensors and plain containers and refuses to call anything else, so that a
-    # manipulated file cannot run code.
+    # manipulated file cannot run pq.
     return torch.load(path, map_location="cpu", weights_only=True)
 
 

@@ -35,7 +35,7 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
         super().__init__()
         self.config = config
         self.tokens = Tokens(tokenizer, config)
-        self.code: ProductQuantizer | None = None
+        self.product_quantizer: ProductQuantizer | None = None
         self.passage = build_backbone(config.backbone)
         self._add_question_backbones()
         self._add_passage_heads()
@@ -73,8 +73,8 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
         return model
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
-        if self.code is not None:
-            self.code.save(Path(folder))
+        if self.product_quantizer is not None:
+            self.product_quantizer.save(Path(folder))
         save_folder(Path(folder), self, self.config, self.tokens.tokenizer, card)
 
     @classmethod
@@ -83,7 +83,7 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
         path = Path(folder)
         model = cls(ModelConfig.load(path), load_tokenizer(path))
         load_weights(path, model)
-        model.code = ProductQuantizer.read(path, model.config.vector_size)
+        model.product_quantizer = ProductQuantizer.read(path, model.config.vector_size)
         return model
 
     def passage_fingerprint(self) -> str:
@@ -118,8 +118,8 @@ class TorchEncoder(Encoder):
         return self.model.passage_fingerprint()
 
     @property
-    def code(self) -> ProductQuantizer | None:
-        return self.model.code
+    def product_quantizer(self) -> ProductQuantizer | None:
+        return self.model.product_quantizer
 
     def forward_passages(self, batch: TokenBatch) -> tuple[Floats, Floats]:
         with inference(self.model, self.device):

@@ -82,7 +82,7 @@ def with_questions(model: Model, tower: QuestionTower) -> Model:
     own = type(model)(tower.config, model.tokens.tokenizer)
     passage = {name: tensor for name, tensor in model.state_dict().items() if name.startswith(PASSAGE_TOWER)}
     own.load_state_dict(passage | tower.state_dict())
-    own.code = model.code
+    own.product_quantizer = model.product_quantizer
     if own.passage_fingerprint() != model.passage_fingerprint():
         raise ModelError("The passage encoder changed on the way; its indexes would no longer fit.")
     return own

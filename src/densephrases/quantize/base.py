@@ -51,12 +51,12 @@ class IndexCodec(Codec):
 
     @classmethod
     @abstractmethod
-    def fit(cls, vectors_ND: Floats, code: ProductQuantizer | None) -> Self:
+    def fit(cls, vectors_ND: Floats, pq: ProductQuantizer | None) -> Self:
         """From some vectors, or by the code that the model brings along."""
 
     @classmethod
     @abstractmethod
-    def from_bytes(cls, data: NDArray[np.uint8], dim: int, code: ProductQuantizer | None) -> Self:
+    def from_bytes(cls, data: NDArray[np.uint8], dim: int, pq: ProductQuantizer | None) -> Self:
         """What `to_bytes` gave, and the model's code if the index was made with one."""
 
     @abstractmethod

@@ -29,7 +29,7 @@ _DIGEST_DIGITS = 16
 
 @dataclass(frozen=True, slots=True)
 class Codebooks:
-    """One codebook of 256 centroids for each byte of a code.
+    """One codebook of 256 centroids for each byte of a pq.
 
     Attributes:
         sizes_F: How many components share each byte.
@@ -139,7 +139,7 @@ _PARTS = ("residual", "centroid")
 _MATRICES = {"mean_D": "<f4", "projection_DK": "<f2", "reconstruction_KD": "<f2"}
 _BOOKS = {"sizes_F": "u1", "components_K": "<u2", "centroids_KV": "<f2", "scale_K": "<f4"}
 
-_FORMER_FILE = "code.npz"  # of version 0.1, with these names
+_FORMER_FILE = "pq.npz"  # of version 0.1, with these names
 _FORMER_NAMES = {"forth_DK": "projection_DK", "back_KD": "reconstruction_KD"} | {
     f"{former}_{name}": f"{part}_{now}"
     for former, part in (("rows", "residual"), ("passages", "centroid"))

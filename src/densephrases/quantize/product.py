@@ -25,8 +25,8 @@ _ONE_THREAD = 1 << 18  # multiplications
 class PQCodec(Codec):
     """Codes vectors by some books of a code; `mean_D` is taken off them first."""
 
-    def __init__(self, code: ProductQuantizer, books: Codebooks, mean_D: Floats) -> None:
-        self.code = code
+    def __init__(self, pq: ProductQuantizer, books: Codebooks, mean_D: Floats) -> None:
+        self.product_quantizer = pq
         self.books = books
         self.mean_D = mean_D
 
@@ -39,7 +39,7 @@ class PQCodec(Codec):
         return np.dtype([("codes", "u1", (len(self.books.sizes_F),))])
 
     def encode(self, vectors_ND: NDArray[np.floating[Any]]) -> Records:
-        numbers_NK = (np.asarray(vectors_ND, dtype=np.float32) - self.mean_D) @ self.code.projection_DK
+        numbers_NK = (np.asarray(vectors_ND, dtype=np.float32) - self.mean_D) @ self.product_quantizer.projection_DK
         ordered_NK = np.asarray(numbers_NK[:, self.books.components_K], dtype=np.float32)
         records_N = np.zeros(len(vectors_ND), dtype=self.row_type)
         for byte, group in enumerate(self.books.groups):
@@ -47,7 +47,9 @@ class PQCodec(Codec):
         return records_N
 
     def decode(self, records_N: Records) -> Floats:
-        return np.asarray(self.numbers(records_N) @ self.code.reconstruction_KD + self.mean_D, dtype=np.float32)
+        return np.asarray(
+            self.numbers(records_N) @ self.product_quantizer.reconstruction_KD + self.mean_D, dtype=np.float32
+        )
 
     def numbers(self, records_N: Records) -> Floats:
         """What records say (N, K)."""
@@ -93,7 +95,7 @@ class PQCodec(Codec):
 
     @cached_property
     def _back_turned(self) -> Floats:
-        return np.ascontiguousarray(self.code.reconstruction_KD.T)
+        return np.ascontiguousarray(self.product_quantizer.reconstruction_KD.T)
 
     @cached_property
     def _values(self) -> Floats:
@@ -123,30 +125,30 @@ class PQCodec(Codec):
 class ResidualPQCodec(PQCodec, IndexCodec):
     """Of rows less their passage's mean, which `means` codes."""
 
-    def __init__(self, code: ProductQuantizer) -> None:
-        super().__init__(code, code.residual, np.zeros_like(code.mean_D))
-        self.means: PQCodec = PQCodec(code, code.centroid, code.mean_D)
+    def __init__(self, pq: ProductQuantizer) -> None:
+        super().__init__(pq, pq.residual, np.zeros_like(pq.mean_D))
+        self.means: PQCodec = PQCodec(pq, pq.centroid, pq.mean_D)
 
     def to_bytes(self) -> bytes:
-        """Nothing: the code is the model's, without which no question can be asked either."""
+        """Nothing: the pq is the model's, without which no question can be asked either."""
         return b""
 
     @classmethod
-    def fit(cls, vectors_ND: Floats, code: ProductQuantizer | None) -> Self:
-        return cls(refuse_none(code))
+    def fit(cls, vectors_ND: Floats, pq: ProductQuantizer | None) -> Self:
+        return cls(refuse_none(pq))
 
     @classmethod
-    def from_bytes(cls, data: Bytes, dim: int, code: ProductQuantizer | None) -> Self:
-        return cls(refuse_none(code))
+    def from_bytes(cls, data: Bytes, dim: int, pq: ProductQuantizer | None) -> Self:
+        return cls(refuse_none(pq))
 
 
-def refuse_none(code: ProductQuantizer | None) -> ProductQuantizer:
-    if code is None:
+def refuse_none(pq: ProductQuantizer | None) -> ProductQuantizer:
+    if pq is None:
         raise ConfigError(
-            "quantizer='compact' needs a model with a code of its vectors, which this one lacks; "
+            "quantizer='pq' needs a model with a code of its vectors, which this one lacks; "
             "learn it with `densephrases eval code DATA --model MODEL --write`, or take int8."
         )
-    return code
+    return pq
 
 
 def _nearest(numbers_NM: Floats, centroids_MV: Floats) -> NDArray[np.int64]:

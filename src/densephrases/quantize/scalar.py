@@ -53,11 +53,11 @@ class CalibratedCodec(IndexCodec):
         self.calibration = calibration
 
     @classmethod
-    def fit(cls, vectors_ND: Floats, code: ProductQuantizer | None = None) -> Self:
+    def fit(cls, vectors_ND: Floats, pq: ProductQuantizer | None = None) -> Self:
         return cls(Calibration.of(vectors_ND))
 
     @classmethod
-    def from_bytes(cls, data: NDArray[np.uint8], dim: int, code: ProductQuantizer | None = None) -> Self:
+    def from_bytes(cls, data: NDArray[np.uint8], dim: int, pq: ProductQuantizer | None = None) -> Self:
         mean_D, spread_D = data.view("<f4").reshape(2, dim)
         return cls(Calibration(np.array(mean_D), np.array(spread_D)))
 

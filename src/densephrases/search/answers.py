@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from densephrases.arrays import Mask, Rows
+from densephrases.arrays import Ints, Mask
 from densephrases.search.passages import FoundPassage, PassageTexts, PlacedPhrases
-from densephrases.search.scoring.lexical import QuestionWords
+from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.pairs import NOTHING, Phrases
 from densephrases.text.normalize import normalize_answer
 from densephrases.text.sentences import TextSpan
@@ -24,7 +24,7 @@ BOUNDARIES: Boundaries = "none"
 # How many phrases of the ranked list are looked at first for each result, and how many times as many whenever they do
 # not suffice: around a good phrase stand others that differ from it by a word. Fewer if their words must be compared.
 PHRASES_A_RESULT = 6
-WORDED_A_RESULT = 2
+PHRASES_A_LEXICAL_RESULT = 2
 MORE = 4
 
 _ROW_BITS = 40  # a part has fewer rows than this can count, and there are fewer than 2 ** 23 parts
@@ -108,11 +108,11 @@ class Distinct:
     wanted: int
     boundaries: Boundaries = BOUNDARIES
 
-    def __call__(self, several: Sequence[Phrases], words: QuestionWords | None) -> list[Phrases]:
-        """Of all questions in one go: to look things up costs much the same for ten phrases and for hundreds."""
-        words = words if repetitions_cost(self.unit) else None
+    def __call__(self, several: Sequence[Phrases], words: QuestionTerms | None) -> list[Phrases]:
+        """Of all questions in one go: to look things up penalties much the same for ten phrases and for hundreds."""
+        words = words if penalizes_repetitions(self.unit) else None
         results = [NOTHING] * len(several)
-        first = self.wanted * (PHRASES_A_RESULT if words is None else WORDED_A_RESULT)
+        first = self.wanted * (PHRASES_A_RESULT if words is None else PHRASES_A_LEXICAL_RESULT)
         counts = {question: first for question, phrases in enumerate(several) if len(phrases)}
         while counts:
             heads = [several[question].best(count) for question, count in counts.items()]
@@ -131,25 +131,25 @@ class Distinct:
             return min(MORE * looked_at, len(phrases))
         return int(np.count_nonzero(phrases.score_N >= chosen.score_N[-1]))
 
-    def _chosen(self, heads: Sequence[Phrases], words: QuestionWords | None) -> list[Phrases]:
+    def _chosen(self, heads: Sequence[Phrases], words: QuestionTerms | None) -> list[Phrases]:
         """The results among the head of each ranked list."""
         if self.unit == "phrase":
             ranked = self._ranked(heads, words)
             return [each.phrases.take(self._different_phrases(each)) for each in ranked]
         return [head.take(np.flatnonzero(_is_first(self._keys(head)))[: self.wanted]) for head in heads]
 
-    def _ranked(self, heads: Sequence[Phrases], words: QuestionWords | None) -> list[PlacedPhrases]:
+    def _ranked(self, heads: Sequence[Phrases], words: QuestionTerms | None) -> list[PlacedPhrases]:
         """The phrases of each head by what they score less what they repeat."""
         joined = self.texts.placed(Phrases.joined(heads))
         edges = np.cumsum([0, *map(len, heads)])
         if words is not None:
             question_N = np.repeat(np.arange(len(heads)), np.diff(edges))
-            costs_N = words.repetition_costs(question_N, self.texts.of_phrases(joined))
-            joined = replace(joined, phrases=replace(joined.phrases, score_N=joined.phrases.score_N - costs_N))
+            penalties_N = words.repetition_penalties(question_N, self.texts.of_phrases(joined))
+            joined = replace(joined, phrases=replace(joined.phrases, score_N=joined.phrases.score_N - penalties_N))
         placed = [joined.take(slice(*edge)) for edge in pairwise(edges.tolist())]
         return placed if words is None else [each.take(each.phrases.order()) for each in placed]
 
-    def _different_phrases(self, ranked: PlacedPhrases) -> Rows:
+    def _different_phrases(self, ranked: PlacedPhrases) -> Ints:
         rows = np.flatnonzero(different_boundaries(ranked.phrases, self.boundaries))
         seen: set[tuple[int, str]] = set()
         chosen: list[int] = []
@@ -165,7 +165,7 @@ class Distinct:
                 break
         return np.array(chosen, dtype=np.int64)
 
-    def _keys(self, phrases: Phrases) -> Rows:
+    def _keys(self, phrases: Phrases) -> Ints:
         """Numbers that tell the sentences, passages or documents of phrases apart."""
         if self.unit == "document":
             return self.texts.document_keys(phrases)
@@ -177,7 +177,7 @@ class Distinct:
         return (((passage_N << _OFFSET_BITS) + sentences_N2[:, 0]) << _OFFSET_BITS) + sentences_N2[:, 1]
 
 
-def repetitions_cost(unit: Unit) -> bool:
+def penalizes_repetitions(unit: Unit) -> bool:
     """Whether phrases pay for words that they repeat: if they are the results. A passage is none the worse for it."""
     return unit == "phrase"
 
@@ -192,7 +192,7 @@ def different_boundaries(ranked: Phrases, boundaries: Boundaries) -> Mask:
     return different_N
 
 
-def _is_first(keys_N: Rows) -> Mask:
+def _is_first(keys_N: Ints) -> Mask:
     first_N = np.zeros(len(keys_N), dtype=bool)
     first_N[np.unique(keys_N, return_index=True)[1]] = True
     return first_N

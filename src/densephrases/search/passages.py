@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from densephrases.arrays import Rows
+from densephrases.arrays import Ints
 from densephrases.search.scoring.pairs import Phrases
 from densephrases.search.scoring.searchable import DocumentRecord, Part, Segment, passages_of
 from densephrases.text.sentences import sentence_spans
@@ -27,12 +27,12 @@ class FoundPassage:
     document: DocumentRecord
 
     @cached_property
-    def sentences_S2(self) -> Rows:  # noqa: N802
+    def sentences_S2(self) -> Ints:  # noqa: N802
         """The characters of each sentence."""
         return np.array([(s.start, s.end) for s in sentence_spans(self.text)], dtype=np.int64).reshape(-1, 2)
 
 
-def sentences_around(sentences: Sequence[Rows], passage_N: Rows, spans_N2: Rows) -> Rows:
+def sentences_around(sentences: Sequence[Ints], passage_N: Ints, spans_N2: Ints) -> Ints:
     """For each span from the first to the last sentence that it touches, or itself if it touches none.
 
     Passages are looked through together, as if each began where no other can end.
@@ -65,10 +65,10 @@ class PlacedPhrases:
     """Phrases, the key of each one's passage, and its characters (N, 2) there."""
 
     phrases: Phrases
-    passage_N: Rows
-    spans_N2: Rows
+    passage_N: Ints
+    spans_N2: Ints
 
-    def take(self, chosen: Rows | slice) -> "PlacedPhrases":
+    def take(self, chosen: Ints | slice) -> "PlacedPhrases":
         return PlacedPhrases(self.phrases.take(chosen), self.passage_N[chosen], self.spans_N2[chosen])
 
 
@@ -96,25 +96,25 @@ class PassageTexts:
         for key, (start, end) in zip(placed.passage_N.tolist(), placed.spans_N2.tolist(), strict=True):
             yield self.of_key(key).text[start:end]
 
-    def passage_keys(self, phrases: Phrases) -> Rows:
+    def passage_keys(self, phrases: Phrases) -> Ints:
         return (phrases.part_N << _PASSAGE_BITS) + self._look_up(phrases, _passages)
 
-    def document_keys(self, phrases: Phrases) -> Rows:
+    def document_keys(self, phrases: Phrases) -> Ints:
         """Numbers that belong to one document of one part."""
         documents_N = self._look_up(phrases, _documents)
         return (phrases.part_N << _PASSAGE_BITS) + documents_N
 
-    def spans(self, phrases: Phrases) -> Rows:
+    def spans(self, phrases: Phrases) -> Ints:
         """The characters (N, 2) of each phrase in its passage."""
         return np.stack([self._look_up(phrases, _begins), self._look_up(phrases, _stops)], axis=1)
 
-    def sentences(self, passage_N: Rows, spans_N2: Rows) -> Rows:
+    def sentences(self, passage_N: Ints, spans_N2: Ints) -> Ints:
         """The characters (N, 2) of the sentences around each span, in its passage as well."""
         keys, place_N = np.unique(passage_N, return_inverse=True)
         sentences = [self.of_key(key).sentences_S2 for key in keys.tolist()]
         return sentences_around(sentences, place_N, spans_N2)
 
-    def _look_up(self, phrases: Phrases, field: Callable[[Segment, Phrases], Rows]) -> Rows:
+    def _look_up(self, phrases: Phrases, field: Callable[[Segment, Phrases], Ints]) -> Ints:
         if len(self.parts) == 1:
             return field(self.parts[0].segment, phrases)
         values_N = np.zeros(len(phrases), dtype=np.int64)
@@ -124,18 +124,18 @@ class PassageTexts:
         return values_N
 
 
-def _passages(segment: Segment, phrases: Phrases) -> Rows:
+def _passages(segment: Segment, phrases: Phrases) -> Ints:
     return passages_of(segment, phrases.start_N)
 
 
-def _documents(segment: Segment, phrases: Phrases) -> Rows:
+def _documents(segment: Segment, phrases: Phrases) -> Ints:
     return segment.passage_documents[_passages(segment, phrases)].astype(np.int64)
 
 
-def _begins(segment: Segment, phrases: Phrases) -> Rows:
+def _begins(segment: Segment, phrases: Phrases) -> Ints:
     return segment.places(phrases.start_N) - segment.passage_bytes[_passages(segment, phrases)]
 
 
-def _stops(segment: Segment, phrases: Phrases) -> Rows:
+def _stops(segment: Segment, phrases: Phrases) -> Ints:
     stops_N = segment.places(phrases.end_N) + segment.lengths(phrases.end_N)
     return stops_N - segment.passage_bytes[_passages(segment, phrases)]

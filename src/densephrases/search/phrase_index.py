@@ -96,7 +96,7 @@ class PhraseIndex:
             folder: New or empty, or with an unfinished index of the same settings.
             documents: Any iterable; it is read once and never held in memory.
             model: A bundled model's name, the folder of an exported model, or an encoder.
-            quantizer: How vectors are stored: 'fp16', 'int8', 'int4' or 'compact'; None takes 'compact' if the model
+            quantizer: How vectors are stored: 'fp16', 'int8', 'int4' or 'pq'; None takes 'pq' if the model
                 has a code of its vectors, else 'int8'.
             filter_threshold: Leaves out tokens with lower filter logits; 'model' takes the model's own, None keeps all.
             candidates: Kind of candidate index; None chooses by size.
@@ -108,7 +108,7 @@ class PhraseIndex:
         settings = IndexSettings.of(encoder, name_of(model, encoder), quantizer).with_candidates(candidates)
         if filter_threshold != "model":
             settings = settings.with_threshold(filter_threshold)
-        index = cls(IndexFolder.create(Path(folder), settings, encoder.code), encoder)
+        index = cls(IndexFolder.create(Path(folder), settings, encoder.product_quantizer), encoder)
         done = index.folder.add(documents, encoder, progress)
         if progress is not None:
             progress(done)
@@ -122,7 +122,7 @@ class PhraseIndex:
         """
         encoder = encoder_of(Manifest.load(Path(folder)).settings.model if model is None else model).with_task(task)
         encoder.open_ahead()
-        return cls(IndexFolder.open(Path(folder), encoder.code), encoder)
+        return cls(IndexFolder.open(Path(folder), encoder.product_quantizer), encoder)
 
     def with_task(self, task: str | None) -> Self:
         """The same index asked for another task of its model, None the default; this one stays as it is."""

@@ -15,7 +15,7 @@ from densephrases.search.answers import BOUNDARIES, Answer, Boundaries, Distinct
 from densephrases.search.confidence import RIVALS, Calibration
 from densephrases.search.filters import Filter, Where
 from densephrases.search.passages import PassageTexts, sampled_texts
-from densephrases.search.scoring.lexical import QuestionWords, WordValues
+from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import Index, Part, exact_candidates
 from densephrases.search.scoring.windows import Queries
@@ -62,10 +62,10 @@ class Request:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
                 raise ConfigError(f"{name}={value!r} is out of range; expected a number from 0 to 1.")
-        refuse_weight(self.words)
+        refuse_lexical_weight(self.words)
 
 
-def refuse_weight(words: float | None) -> None:
+def refuse_lexical_weight(words: float | None) -> None:
     if words is None:
         return
     if isinstance(words, bool) or not isinstance(words, int | float) or not 0 <= words < math.inf:
@@ -155,14 +155,14 @@ class Searcher:
         queries = Queries(vectors.start_BD, vectors.end_BD, words)
         return self._answers(search(queries), texts, request)
 
-    def _words(self, questions: Sequence[str], request: Request) -> QuestionWords | None:
+    def _words(self, questions: Sequence[str], request: Request) -> QuestionTerms | None:
         """As they were typed: capitals make no difference."""
         weight = self._encoder.config.lexical_weight if request.words is None else request.words
-        return QuestionWords.of(questions, self._word_values, weight) if weight else None
+        return QuestionTerms.of(questions, self._term_weights, weight) if weight else None
 
     @cached_property
-    def _word_values(self) -> WordValues:
-        return WordValues.of([segment.terms for segment, _ in self._segments])
+    def _term_weights(self) -> TermWeights:
+        return TermWeights.of([segment.terms for segment, _ in self._segments])
 
     def _wanted(self, parts: Sequence[Part], request: Request) -> int:
         """Confidence compares an answer with its rivals, shown or not; more than there is need not be sought."""
@@ -172,7 +172,7 @@ class Searcher:
         return min(wanted, sum(part.documents for part in parts)) if request.unit == "document" else wanted
 
     def _answers(self, found: Sequence[Phrases], texts: PassageTexts, request: Request) -> list[list[Answer]]:
-        """Of all questions in one go: to look things up costs much the same for ten phrases and for hundreds."""
+        """Of all questions in one go: to look things up penalties much the same for ten phrases and for hundreds."""
         shown = [phrases.take(slice(request.k)) for phrases in found]
         confidences = chain.from_iterable(map(self._confidences, found, shown))
         answers = iter(answers_of(Phrases.joined(shown), list(confidences), request.unit, texts))

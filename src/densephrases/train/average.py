@@ -28,7 +28,7 @@ def mean_model(models: Sequence[str | Path]) -> PhraseModel:
     weights = {name: (tensor / len(models)).to(mean.state_dict()[name].dtype) for name, tensor in total.items()}
     mean.load_state_dict(mean.state_dict() | weights)
     mean.config = mean.config.unfitted()
-    mean.code = None
+    mean.product_quantizer = None
     return mean
 
 

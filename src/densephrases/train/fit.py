@@ -61,7 +61,7 @@ def train_queries(
     asked = [question for path in recipe.train for question in read_questions(path).questions]
     dev = [] if recipe.dev is None else read_questions(recipe.dev).questions
     adaptable = read_adaptable(source)
-    index = IndexFolder.open(recipe.index, adaptable.encoder.code)
+    index = IndexFolder.open(recipe.index, adaptable.encoder.product_quantizer)
     refuse_unfit_target(source, out, recipe.task, adaptable.encoder.fingerprint)
     learned = learn_queries(
         index,

@@ -126,13 +126,13 @@ def test_a_code_is_stored_when_asked_for(
     shown = densephrases("eval", "code", small_squad, "--model", model)
     assert "bytes a kept token" in shown.out
     assert not (model / CODEBOOKS_FILE).exists(), "not unasked"
-    refused = densephrases("eval", "reading", small_squad, "--model", model, "--quantizer", "compact")
+    refused = densephrases("eval", "reading", small_squad, "--model", model, "--quantizer", "pq")
     assert refused.code == 2
     assert "eval code DATA" in refused.err
     values = json.loads(densephrases("eval", "code", small_squad, "--model", model, "--write", "--json").out)
     assert values.keys() == {"dimensions", "row_bytes", "passage_bytes", "score_error"}
     assert ProductQuantizer.read(model, values["dimensions"]) is not None
-    assert densephrases("eval", "reading", small_squad, "--model", model, "--quantizer", "compact").code == 0
+    assert densephrases("eval", "reading", small_squad, "--model", model, "--quantizer", "pq").code == 0
 
 
 def test_filter_stores_that_no_threshold_is_good_enough(

@@ -27,7 +27,7 @@ from densephrases.errors import DataError
 from densephrases.text.passages import Passage
 from densephrases.train.phrases.examples import read_training_data
 
-PUBLISHED = Path(__file__).parents[2] / "recipes" / "questions"
+PUBLISHED = Path(__file__).parents[3] / "recipes" / "questions"
 
 TEXT = "The tower was built in 1889."
 WHEN = Question("when", "When?", (GoldAnswer("1889", 23),), generated=True, answer_type="DATE")

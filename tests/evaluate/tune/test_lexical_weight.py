@@ -6,7 +6,13 @@ import pytest
 
 from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage
 from densephrases.errors import DataError
-from densephrases.evaluate.tune.lexical_weight import WEIGHTS, WordRow, answered_questions, choose_weight, word_table
+from densephrases.evaluate.tune.lexical_weight import (
+    WEIGHTS,
+    LexicalRow,
+    answered_questions,
+    choose_weight,
+    lexical_table,
+)
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
 from densephrases.text.passages import Passage
@@ -23,7 +29,7 @@ def test_words_find_the_passage_that_has_them(tmp_path: Path) -> None:
     index = PhraseIndex.create(tmp_path, [*texts, Document("x", "zebra", "zebra")], model=encoder)
     told: list[int] = []
     questions = [asked("the zebra", "Zebra!"), asked("zebra zebra", "zebra", "the city")]
-    rows = word_table(index, questions, [0.0, 1000.0], told.append)
+    rows = lexical_table(index, questions, [0.0, 1000.0], told.append)
     assert [row.weight for row in rows] == [0.0, 1000.0]
     assert rows[0].exact_match <= rows[1].exact_match == rows[1].f1 == rows[1].among_ten == 100
     assert told == [2, 2]
@@ -31,7 +37,7 @@ def test_words_find_the_passage_that_has_them(tmp_path: Path) -> None:
 
 def test_nothing_is_found_in_an_empty_index(tmp_path: Path) -> None:
     index = PhraseIndex.create(tmp_path, [], model=HashEncoder())
-    assert word_table(index, [asked("where", "there")], [1.0]) == [WordRow(1.0, 0.0, 0.0, 0.0)]
+    assert lexical_table(index, [asked("where", "there")], [1.0]) == [LexicalRow(1.0, 0.0, 0.0, 0.0)]
 
 
 def test_the_default_table_begins_without_words() -> None:
@@ -42,7 +48,7 @@ def test_the_default_table_begins_without_words() -> None:
     ("exact_matches", "chosen"), [([50, 53, 53.3, 53], 1), ([50, 52, 53, 53.2], 2), ([50, 49, 48, 50.3], 0)]
 )
 def test_the_least_weight_that_is_nearly_best(exact_matches: list[float], chosen: int) -> None:
-    rows = [WordRow(float(weight), match, 60, 70) for weight, match in enumerate(exact_matches)]
+    rows = [LexicalRow(float(weight), match, 60, 70) for weight, match in enumerate(exact_matches)]
     assert choose_weight(rows[::-1]).weight == chosen
 
 

@@ -1,4 +1,4 @@
-"""Which questions and passages a code is learned from, and what is said of it."""
+"""Which questions and passages a pq is learned from, and what is said of it."""
 
 from dataclasses import replace
 
@@ -23,10 +23,10 @@ def test_items_come_from_all_over(count: int, most: int, expected: int) -> None:
 def test_the_error_is_that_of_scores(passages: list[QuestionedPassage]) -> None:
     found = learned_code(HashEncoder(), passages, 100, 100)
     assert (found.row_bytes, found.passage_bytes) == (
-        len(found.code.residual.sizes_F),
-        len(found.code.centroid.sizes_F),
+        len(found.product_quantizer.residual.sizes_F),
+        len(found.product_quantizer.centroid.sizes_F),
     )
-    assert len(found.code.mean_D) == DIM
+    assert len(found.product_quantizer.mean_D) == DIM
     assert 0 < found.score_error < 1
 
 

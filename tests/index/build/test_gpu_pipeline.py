@@ -63,9 +63,9 @@ class BulkHashEncoder(HashEncoder, BulkEncoder):
         kept_R = np.flatnonzero(np.concatenate([np.zeros(0, dtype=bool), *kept]))
         return KeptVectors(kept_R, vectors_TD[kept_R].astype(np.float16))
 
-    def coding(self, code: ProductQuantizer) -> Coding:
+    def coding(self, pq: ProductQuantizer) -> Coding:
         self.codings = getattr(self, "codings", 0) + 1
-        codec = ResidualPQCodec(code)
+        codec = ResidualPQCodec(pq)
 
         def codes(vectors_RD: Any, rows_P: Any) -> Codes:
             coded = CodedRows.of(vectors_RD, rows_P, codec)
@@ -98,7 +98,7 @@ def build(
     folder: Path, encoder: HashEncoder, given_documents: list[Document], quantizer: Quantizer = "fp16"
 ) -> IndexFolder:
     """As half floats: codes of 8 and 4 bits depend on what is in the first chunk."""
-    index = IndexFolder.create(folder, IndexSettings.of(encoder, "hash", quantizer), encoder.code)
+    index = IndexFolder.create(folder, IndexSettings.of(encoder, "hash", quantizer), encoder.product_quantizer)
     index.add(given_documents, encoder)
     return index
 
@@ -125,8 +125,8 @@ def test_bulk_makes_the_same_index(tmp_path_factory: pytest.TempPathFactory, giv
 def test_rows_are_coded_where_they_were_encoded(tmp_path: Path) -> None:
     given_documents = documents([f"d{n}" for n in range(12)], [long_text(n, 30 * n) for n in range(12)])
     encoder = CodedBulkEncoder()
-    plain = build(tmp_path / "plain", CodedPlainEncoder(), given_documents, "compact")
-    bulk = build(tmp_path / "bulk", encoder, given_documents, "compact")
+    plain = build(tmp_path / "plain", CodedPlainEncoder(), given_documents, "pq")
+    bulk = build(tmp_path / "bulk", encoder, given_documents, "pq")
     assert contents(bulk) == contents(plain)
     means = [[segment.blob(MEANS_FILE).tolist() for segment in index.segments] for index in (bulk, plain)]
     assert means[0] == means[1]
@@ -192,7 +192,7 @@ from densephrases.index.folder import IndexFolder
 from densephrases.index.settings import IndexSettings
 from densephrases.text.documents import Document
 from tests.index.made_up import long_text
-from tests.index.test_bulk import BulkHashEncoder
+from tests.index.build.test_gpu_pipeline import BulkHashEncoder
 
 parts.BULK_PART_ROWS = 1  # every chunk is committed
 encoder = BulkHashEncoder(workers=2)
@@ -214,12 +214,12 @@ def wait_for_group(number: int) -> None:
             time.sleep(0.1)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals max_span groups of processes otherwise there")
+@pytest.mark.skipif(os.name == "nt", reason="signals reach groups of processes otherwise there")
 def test_ctrl_c_ends_all_processes_and_keeps_what_is_encoded(tmp_path: Path) -> None:
     """As at a terminal, where all processes are told; a script without a guard, which must not run twice."""
-    code = ENDLESS.format(folder=str(tmp_path / "index"))
-    root = Path(__file__).parents[2]
-    (tmp_path / "script.py").write_text(f"{INTERRUPTIBLE}sys.path.insert(0, {str(root)!r})\n{code}", encoding="utf-8")
+    script = ENDLESS.format(folder=str(tmp_path / "index"))
+    root = Path(__file__).parents[3]
+    (tmp_path / "script.py").write_text(f"{INTERRUPTIBLE}sys.path.insert(0, {str(root)!r})\n{script}", encoding="utf-8")
     with Popen(  # noqa: S603
         [sys.executable, tmp_path / "script.py"], stdout=PIPE, stderr=PIPE, text=True, start_new_session=True
     ) as process:
@@ -270,7 +270,7 @@ if __name__ == "__main__":
 
 def test_no_process_runs_the_script_again(tmp_path: Path) -> None:
     """Neither the first nor those that are started when the first are busy; their tokeniser is left nowhere."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     script, temporary = tmp_path / "script.py", tmp_path / "temporary"
     script.write_text(f"import sys; sys.path.insert(0, {str(root)!r})\n{MANY_PROCESSES}", encoding="utf-8")
     temporary.mkdir()

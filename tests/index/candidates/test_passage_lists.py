@@ -17,7 +17,7 @@ DIM = 48
 
 def store_with(rows_P: list[int]) -> VectorStore:
     vectors = np.random.default_rng(0).normal(size=(sum(rows_P), DIM)).astype(np.float32)
-    return VectorStore.of(vectors, np.array(rows_P), "compact", code_for(DIM))
+    return VectorStore.of(vectors, np.array(rows_P), "pq", code_for(DIM))
 
 
 def coder_of(store: VectorStore) -> ResidualPQCodec:

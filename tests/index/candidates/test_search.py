@@ -90,7 +90,7 @@ def test_a_scan_in_blocks_equals_one_at_once(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("wanted", CANDIDATE_KINDS)
 @pytest.mark.parametrize("rows", [1, 2, 999, 1000])
 def test_any_number_of_rows_can_be_searched(wanted: CandidateKind, rows: int, tmp_path: Path) -> None:
-    store = store_of(clustered(rows, 8), "compact" if wanted == "passages" else "int8")
+    store = store_of(clustered(rows, 8), "pq" if wanted == "passages" else "int8")
     kind = choose_kind(store, wanted)
     assert kind == (wanted if rows >= 1000 else "exact")
     write_candidates(store, kind, tmp_path)
@@ -103,7 +103,7 @@ def test_any_number_of_rows_can_be_searched(wanted: CandidateKind, rows: int, tm
         assert sorted(found[0].tolist())[-rows:] == list(range(rows))
 
 
-@pytest.fixture(scope="module", params=[*product(BUILT, ["int8", "compact"]), ("passages", "compact")], ids=" ".join)
+@pytest.fixture(scope="module", params=[*product(BUILT, ["int8", "pq"]), ("passages", "pq")], ids=" ".join)
 def approximate(request: pytest.FixtureRequest) -> CandidateIndex:
     kind, quantizer = request.param
     store = store_of(clustered(5000, 64), quantizer)
@@ -138,7 +138,7 @@ def test_at_least_400_rows_are_scored_again(approximate: CandidateIndex) -> None
 
 def test_however_many_threads_there_are_all_lists_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """faiss alone leaves out fifteen of sixteen lists here."""
-    found = PassageCandidates(store_of(clustered(140_000, 12), "compact"))
+    found = PassageCandidates(store_of(clustered(140_000, 12), "pq"))
     monkeypatch.setattr(candidates, "_FEW_CODES", 0)
     before, queries, results = faiss.omp_get_max_threads(), clustered(24, 12, seed=1), []
     try:
@@ -163,7 +163,7 @@ def test_a_mask_is_kept_to(approximate: CandidateIndex, share: float, monkeypatc
     assert recall(found, oracle(approximate.store, queries, 10, allowed)[1]) >= 0.9
 
 
-@pytest.mark.parametrize("quantizer", ["int4", "compact"])
+@pytest.mark.parametrize("quantizer", ["int4", "pq"])
 @pytest.mark.parametrize("kind", BUILT)
 def test_building_twice_writes_the_same_bytes(kind: CandidateKind, quantizer: Quantizer, tmp_path: Path) -> None:
     store = store_of(clustered(3000, 8), quantizer)
@@ -184,7 +184,7 @@ def test_impossible_effort(effort: float) -> None:
 
 def test_kinds_and_clusters_by_size() -> None:
     few = np.zeros((candidates.EXACT_ROWS, 1), dtype=np.float32)
-    kinds: dict[Quantizer, CandidateKind] = {"int8": "ivf-pq", "compact": "passages"}
+    kinds: dict[Quantizer, CandidateKind] = {"int8": "ivf-pq", "pq": "passages"}
     for quantizer, kind in kinds.items():
         assert choose_kind(store_of(few[:0], quantizer)) == choose_kind(store_of(few, quantizer)) == "exact"
         assert choose_kind(store_of(np.pad(few, ((0, 1), (0, 0))), quantizer)) == kind

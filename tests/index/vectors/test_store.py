@@ -53,7 +53,7 @@ def test_each_query_scores_rows_of_its_own(
     assert len(store.own_scores(queries[:0], rows[:0], np.zeros(1, dtype=np.int64))) == 0
 
 
-@pytest.mark.parametrize(("quantizer", "size"), [("fp16", 2 * 7), ("int8", 4 + 7), ("int4", 4 + 4), ("compact", 2)])
+@pytest.mark.parametrize(("quantizer", "size"), [("fp16", 2 * 7), ("int8", 4 + 7), ("int4", 4 + 4), ("pq", 2)])
 def test_size_of_a_row(quantizer: Quantizer, size: int) -> None:
     assert fit_codec(quantizer, np.zeros((0, 7), dtype=np.float32), code_for(7)).row_type.itemsize == size
 
@@ -70,7 +70,7 @@ def test_a_file_is_read_as_it_was_coded(tmp_path: Path, quantizer: Quantizer) ->
     edges = np.cumsum([0, *passages_of(50)])
     store = VectorStore.open(tmp_path / "vectors.bin", codec, tmp_path / "means.bin", edges)
     assert store.decode(slice(None)).tolist() == made.decode(slice(None)).tolist()
-    largest = {"fp16": 0.01, "int8": 0.03, "int4": 0.8, "compact": 3.5}[quantizer]
+    largest = {"fp16": 0.01, "int8": 0.03, "int4": 0.8, "pq": 3.5}[quantizer]
     assert np.abs(store.decode(np.array([3, 3, 49])) - vectors[[3, 3, 49]]).max() < largest
 
 
@@ -85,7 +85,7 @@ def test_blocks_keep_the_order_of_rows(quantizer: Quantizer, monkeypatch: pytest
 def test_rows_are_coded_beyond_what_is_coded_of_their_passage() -> None:
     """So that the error of a mean is made good by its rows: rows that are all alike are not the worse for it."""
     vectors = np.repeat(np.random.default_rng(0).normal(size=(30, 24)), 7, axis=0).astype(np.float32)
-    store = store_of(vectors, "compact")
+    store = store_of(vectors, "pq")
     assert store.means is not None
     only_means = store.means.decode(np.arange(len(store)))
     assert np.square(store.decode(slice(None)) - vectors).sum() < 0.9 * np.square(only_means - vectors).sum()

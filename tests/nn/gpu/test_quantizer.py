@@ -21,7 +21,7 @@ def test_codes_are_those_of_an_index(dim: int, rows: list[int], at_once: int) ->
     codec, rows_P = ResidualPQCodec(code_for(dim)), np.array(rows, dtype=np.int64)
     given_rows = vectors(sum(rows), dim)
     expected = CodedRows.of(given_rows, rows_P, codec)
-    found = GpuQuantizer(codec.code, torch.device("cpu"), at_once)(given_rows, rows_P)
+    found = GpuQuantizer(codec.product_quantizer, torch.device("cpu"), at_once)(given_rows, rows_P)
     assert found.rows_RF.shape == (len(given_rows), len(codec.books.sizes_F))
     assert found.means_PF.shape == (len(rows), len(codec.means.books.sizes_F))
     assert found.rows_RF.dtype == found.means_PF.dtype == np.uint8
@@ -32,7 +32,7 @@ def test_codes_are_those_of_an_index(dim: int, rows: list[int], at_once: int) ->
 
 
 def test_the_same_rows_have_the_same_codes() -> None:
-    code, rows = GpuQuantizer(code_for(24), torch.device("cpu")), vectors(500, 24)
-    first, again = (code(rows, np.array([200, 0, 300])) for _ in range(2))
+    pq, rows = GpuQuantizer(code_for(24), torch.device("cpu")), vectors(500, 24)
+    first, again = (pq(rows, np.array([200, 0, 300])) for _ in range(2))
     assert np.array_equal(first.rows_RF, again.rows_RF)
     assert np.array_equal(first.means_PF, again.means_PF)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from densephrases.search.scoring.in_passage import Span, SpanCosts, best_span
+from densephrases.search.scoring.in_passage import Span, SpanPenalties, best_span
 
 SCORES = st.integers(-8, 8).map(float) | st.just(-math.inf)  # whole numbers: sums are exact
 
@@ -21,12 +21,12 @@ class Case:
     max_span: list[int]
     coherency: list[list[float]] | None
 
-    def search(self, costs: SpanCosts | None = None) -> Span | None:
+    def search(self, penalties: SpanPenalties | None = None) -> Span | None:
         start, end = (np.array(scores, dtype=np.float32) for scores in (self.start, self.end))
         pairs: NDArray[np.float32] | None = None
         if self.coherency is not None:
             pairs = np.array(self.coherency, dtype=np.float32).reshape(len(start), len(start))
-        return best_span(start, end, np.array(self.max_span, dtype=np.int64), pairs, costs)
+        return best_span(start, end, np.array(self.max_span, dtype=np.int64), pairs, penalties)
 
     def score(self, i: int, j: int) -> float:
         return self.start[i] + self.end[j] + (0 if self.coherency is None else self.coherency[i][j])
@@ -47,13 +47,13 @@ def cases(draw: st.DrawFn) -> Case:
 
 @given(cases(), st.lists(st.integers(0, 8), min_size=81, max_size=81), st.sampled_from([1, 2, 32]))
 def test_costs_like_brute_force(case: Case, several: list[int], first: int) -> None:
-    """The first of equals, as without costs."""
-    costs = np.array(several, dtype=np.float32).reshape(9, 9)
+    """The first of equals, as without penalties."""
+    penalties = np.array(several, dtype=np.float32).reshape(9, 9)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("densephrases.search.scoring.in_passage._SPANS_AT_FIRST", first)
-        found = case.search(lambda start_N, end_N: costs[start_N, end_N])
+        found = case.search(lambda start_N, end_N: penalties[start_N, end_N])
     spans = [(i, j) for i in range(len(case.start)) for j in range(i, case.max_span[i] + 1)]
-    scored = [Span(i, j, case.score(i, j) - float(costs[i, j])) for i, j in spans]
+    scored = [Span(i, j, case.score(i, j) - float(penalties[i, j])) for i, j in spans]
     best = max(scored, key=lambda span: span.score, default=None)
     assert found == (None if best is None or best.score == -math.inf else best)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from densephrases.search.answers import Boundaries, Distinct, Unit
 from densephrases.search.passages import PassageTexts
-from densephrases.search.scoring.lexical import QuestionWords
+from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import Part
 from densephrases.search.scoring.windows import Queries
@@ -51,24 +51,24 @@ def queries(draw: st.DrawFn) -> Queries:
     return Queries(np.array(start, dtype=np.float32), np.array(end, dtype=np.float32), words)
 
 
-def question_words(given: list[dict[int, float]]) -> QuestionWords:
-    costs = [dict(sorted(each.items())) for each in given]
-    return QuestionWords(
-        np.cumsum([0, *map(len, costs)]),
-        np.array([term for each in costs for term in each], dtype=np.uint16),
-        np.array([cost for each in costs for cost in each.values()], dtype=np.float32),
+def question_words(given: list[dict[int, float]]) -> QuestionTerms:
+    penalties = [dict(sorted(each.items())) for each in given]
+    return QuestionTerms(
+        np.cumsum([0, *map(len, penalties)]),
+        np.array([term for each in penalties for term in each], dtype=np.uint16),
+        np.array([cost for each in penalties for cost in each.values()], dtype=np.float32),
     )
 
 
 def brute_force(
     parts: list[Part], asked: Queries, question: int, length_penalty: float, unit: Unit = "phrase"
 ) -> BruteForce:
-    costs = {}
+    penalties = {}
     if asked.words is not None:
         own = slice(*asked.words.edges_B[question : question + 2])
-        costs = dict(zip(asked.words.term_W[own].tolist(), asked.words.cost_W[own].tolist(), strict=True))
+        penalties = dict(zip(asked.words.term_W[own].tolist(), asked.words.penalty_W[own].tolist(), strict=True))
     start_D, end_D = asked.start_BD[question], asked.end_BD[question]
-    return BruteForce(parts, start_D, end_D, length_penalty, costs, REPEATED if unit == "phrase" else 0.0)
+    return BruteForce(parts, start_D, end_D, length_penalty, penalties, REPEATED if unit == "phrase" else 0.0)
 
 
 def pair_search(
@@ -149,7 +149,7 @@ def rounds_of_search(hidden: bool) -> tuple[list[int], int]:
     parts = MemoryIndex([replace(made, candidates=nothing) if hidden else made], [None]).parts()
     rounds: list[int] = []
 
-    def choose(several: Sequence[Phrases], words: QuestionWords | None) -> list[Phrases]:
+    def choose(several: Sequence[Phrases], words: QuestionTerms | None) -> list[Phrases]:
         rounds.append(sum(map(len, several)))
         return Distinct(PassageTexts(parts), "phrase", 1)(several, words)
 

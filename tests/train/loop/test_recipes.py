@@ -16,7 +16,7 @@ from densephrases.train.phrases.task import PhraseRecipe
 from densephrases.train.question_generator import QuestionRecipe
 from densephrases.train.reader import ReaderRecipe
 
-RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.py"))
+RECIPES = sorted((Path(__file__).parents[3] / "recipes").glob("*.py"))
 FUNCTIONS: dict[str, type[Any]] = {"reader": ReaderRecipe, "phrases": PhraseRecipe, "questions": QuestionRecipe}
 
 

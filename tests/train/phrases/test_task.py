@@ -212,7 +212,7 @@ def test_dropout_that_is_no_share_is_refused(dropout: float) -> None:
 def trained(tiny_base: Path, tmp_path: Path) -> Path:
     """A phrase model with a code and what was fitted to it."""
     model = build_model(replace(RECIPE, base=tiny_base, architecture=Architecture(share=True)))
-    model.code = code_for(model.config.vector_size)
+    model.product_quantizer = code_for(model.config.vector_size)
     model.config = replace(model.config, fingerprint="0" * 16, confidence={"bias": 1.0}, length_penalty=0.5)
     model.save_pretrained(tmp_path / "trained")
     return tmp_path / "trained"
@@ -227,7 +227,7 @@ def test_a_trained_model_goes_on(trained: Path, tmp_path: Path, exported: bool) 
     assert model.config == replace(before.config, fingerprint="", confidence=None)
     assert model.config.share
     assert model.config.length_penalty == 0.5
-    assert model.code is not None
+    assert model.product_quantizer is not None
     for name, tensor in before.state_dict().items():
         torch.testing.assert_close(model.state_dict()[name], tensor, rtol=0, atol=1e-6)
 
@@ -235,4 +235,4 @@ def test_a_trained_model_goes_on(trained: Path, tmp_path: Path, exported: bool) 
 def test_a_bundled_model_goes_on_by_its_name() -> None:
     model = build_model(replace(RECIPE, base="small"))
     assert model.config.confidence is None
-    assert model.code is not None
+    assert model.product_quantizer is not None

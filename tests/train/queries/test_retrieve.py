@@ -73,10 +73,10 @@ def test_vectors_are_those_of_the_store(index: PhraseIndex) -> None:
     asked = queries(index)
     scores_QK = np.einsum("qd,qkd->qk", asked.start_BD, start_QKD) + np.einsum("qd,qkd->qk", asked.end_BD, end_QKD)
     there_QK = found.part_QK >= 0
-    scores_QK -= found.cost_QK + 0.01 * found.length_QK
+    scores_QK -= found.penalty_QK + 0.01 * found.length_QK
     np.testing.assert_allclose(scores_QK[there_QK], found.score_QK[there_QK], atol=1e-4)
-    assert found.cost_QK.any() == (index.encoder.config.lexical_weight > 0)
-    assert not found.cost_QK[~there_QK].any()
+    assert found.penalty_QK.any() == (index.encoder.config.lexical_weight > 0)
+    assert not found.penalty_QK[~there_QK].any()
     assert not start_QKD[~there_QK].any()
 
 
@@ -86,7 +86,7 @@ def test_several_processes_find_the_same(index: PhraseIndex, monkeypatch: pytest
     with spread_lookup(index.folder, settings_of(index), 2) as look_up:
         found = look_up(queries(index), ASKED, 20)
         assert len(look_up(queries(index).take(np.zeros(0, dtype=np.int64)), [], 20)) == 0
-    for name in ("part_QK", "start_QK", "end_QK", "length_QK", "cost_QK", "right_QK"):
+    for name in ("part_QK", "start_QK", "end_QK", "length_QK", "penalty_QK", "right_QK"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     np.testing.assert_allclose(found.score_QK, expected.score_QK, rtol=1e-5)
 

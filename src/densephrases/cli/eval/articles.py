@@ -82,7 +82,7 @@ def words(
     """How much words count that question and passage share; chooses the least weight for at most 0.3 EM."""
     from densephrases.data.squad import read_squad
     from densephrases.evaluate.tune.confidence import articles_of
-    from densephrases.evaluate.tune.lexical_weight import WEIGHTS, answered_questions, choose_weight, word_table
+    from densephrases.evaluate.tune.lexical_weight import WEIGHTS, answered_questions, choose_weight, lexical_table
     from densephrases.model.folders import resolve
     from densephrases.model.load import load
 
@@ -93,7 +93,7 @@ def words(
         _article_index(index, list(articles_of(passages)), encoder) as opened,
         _bar("asking", len(WEIGHTS) * len(asked)) as advance,
     ):
-        rows = word_table(opened, asked, advance=advance)
+        rows = lexical_table(opened, asked, advance=advance)
     chosen = choose_weight(rows)
     if write:
         encoder.config.with_lexical_weight(chosen.weight).save(resolve(model))

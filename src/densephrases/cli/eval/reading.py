@@ -77,7 +77,7 @@ def reading(
         )
     encoder, encoded = _encode(data, model, runtime, precision)
     if quantizer is not None:
-        encoded = encoded.kept_as(quantizer.value, encoder.code, threshold)
+        encoded = encoded.kept_as(quantizer.value, encoder.product_quantizer, threshold)
     config = encoder.config if words is None else encoder.config.with_lexical_weight(words)
     with Progress(console=progress_console, transient=True) as progress:
         bar = progress.add_task("searching all passages" if all_passages else "reading", total=len(encoded.questions))
@@ -152,7 +152,7 @@ def length(
 
 
 @app.command()
-def code(
+def product_quantizer(
     data: SquadData,
     model: Model = "small",
     questions: Annotated[int, typer.Option(min=1, help="At most so many, from all over the file.")] = 10_000,
@@ -178,9 +178,9 @@ def code(
     with progress_console.status("encoding questions and passages, and learning the code"):
         found = learned_code(encoder, file, questions, passages, row_bytes)
     if write:
-        found.code.save(resolve(model))
+        found.product_quantizer.save(resolve(model))
     shown = {
-        "dimensions": len(found.code.mean_D),
+        "dimensions": len(found.product_quantizer.mean_D),
         "row_bytes": found.row_bytes,
         "passage_bytes": found.passage_bytes,
         "score_error": found.score_error,
@@ -189,7 +189,8 @@ def code(
         typer.echo(json.dumps(shown))
         return
     typer.echo(
-        f"{found.row_bytes} bytes a kept token of {len(found.code.mean_D)} numbers, {found.passage_bytes} a passage; "
+        f"{found.row_bytes} bytes a kept token of {len(found.product_quantizer.mean_D)} numbers, "
+        f"{found.passage_bytes} a passage; "
         f"scores are off by {100 * found.score_error:.1f}% of their spread."
     )
 

@@ -1,4 +1,4 @@
-"""How many tokens the filter spares and what it costs (paper, appendix E)."""
+"""How many tokens the filter spares and what it penalties (paper, appendix E)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ ASKED_AT_ONCE = 256
 
 
 @dataclass(frozen=True, slots=True)
-class WordRow:
+class LexicalRow:
     """Percentages; `among_ten` are the questions with a right phrase among their first ten."""
 
     weight: float
@@ -36,12 +36,12 @@ def answered_questions(passages: list[QuestionedPassage], most: int) -> Sequence
     return spread_out(asked, most)
 
 
-def word_table(
+def lexical_table(
     index: PhraseIndex,
     questions: Sequence[Question],
     weights: Sequence[float] = WEIGHTS,
     advance: Callable[[int], None] = lambda _: None,
-) -> list[WordRow]:
+) -> list[LexicalRow]:
     """Questions asked of a whole index with each weight; `advance` is told how many more were asked."""
     rows = []
     for weight in weights:
@@ -52,7 +52,7 @@ def word_table(
             for question, answers in zip(batch, found, strict=True):
                 scores_N3.append(_scores([answer.text for answer in answers], question.golds))
             advance(len(batch))
-        rows.append(WordRow(weight, *(100 * np.mean(scores_N3, axis=0)).tolist()))
+        rows.append(LexicalRow(weight, *(100 * np.mean(scores_N3, axis=0)).tolist()))
     return rows
 
 
@@ -61,7 +61,7 @@ def _scores(texts: Sequence[str], golds: Sequence[str]) -> tuple[float, float, f
     return right[0], best_over_answers(f1, texts[0], golds) if texts else 0.0, max(right)
 
 
-def choose_weight(rows: Sequence[WordRow], tolerance: float = TOLERANCE) -> WordRow:
+def choose_weight(rows: Sequence[LexicalRow], tolerance: float = TOLERANCE) -> LexicalRow:
     """The smallest weight with at most so much less exact match than the best."""
     least = max(row.exact_match for row in rows) - tolerance
     return min((row for row in rows if row.exact_match >= least), key=lambda row: row.weight)

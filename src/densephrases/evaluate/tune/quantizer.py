@@ -28,7 +28,7 @@ class LearnedCode:
     score_error: Root mean square, as a share of the scores' spread, on what the code was learned from.
     """
 
-    code: ProductQuantizer
+    product_quantizer: ProductQuantizer
     row_bytes: int
     passage_bytes: int
     score_error: float
@@ -52,12 +52,12 @@ def learned_code(
     vectors_ND, rows_P = np.concatenate(kept), np.array([len(each) for each in kept], dtype=np.int64)
     if not len(vectors_ND):
         raise DataError("The model's filter keeps no token of the file; choose another threshold or another file.")
-    code = learn_product_quantizer(queries_BD, vectors_ND, rows_P, row_bytes)
-    store = VectorStore.of(vectors_ND, rows_P, "compact", code)
+    pq = learn_product_quantizer(queries_BD, vectors_ND, rows_P, row_bytes)
+    store = VectorStore.of(vectors_ND, rows_P, "pq", pq)
     return LearnedCode(
-        code,
-        len(code.residual.sizes_F),
-        len(code.centroid.sizes_F),
+        pq,
+        len(pq.residual.sizes_F),
+        len(pq.centroid.sizes_F),
         _score_error(store, vectors_ND, queries_BD[:: -(-len(queries_BD) // _JUDGED_QUESTIONS)]),
     )
 

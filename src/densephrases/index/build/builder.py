@@ -125,7 +125,7 @@ class PartBuilder:
                 return segment.store.codec
         vectors_RD = encoded.rows.vectors_RD
         some_RD = vectors_RD[:: len(vectors_RD) // CALIBRATION_ROWS + 1].astype(np.float32)
-        return fit_codec(self.commits.manifest.settings.quantizer, some_RD, self.encoder.code)
+        return fit_codec(self.commits.manifest.settings.quantizer, some_RD, self.encoder.product_quantizer)
 
     def _count(self, encoded: EncodedChunk) -> None:
         pieces, before = encoded.chunk.pieces, self._progress

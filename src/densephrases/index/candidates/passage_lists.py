@@ -29,7 +29,7 @@ _QUERY_BY_QUERY = 11  # how faiss goes through lists; its own choice, list by li
 _HALF_BLOCK = np.array([0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15])  # how faiss orders 16 rows
 
 # Shape suffixes: N rows or queries, B queries, P passages, L lists of a query, K numbers, S numbers that are compared,
-# C codes of four bits, M numbers of a code, V values of a code, G rows with gaps.
+# C codes of four bits, M numbers of a pq, V values of a pq, G rows with gaps.
 
 
 class UpperBits:
@@ -41,9 +41,9 @@ class UpperBits:
         room = max(map(len, numbers))
         place_CM = np.full((self.codes, room), -1)
         self._value_CVM = np.zeros((self.codes, _VALUES, room), dtype=np.float32)
-        for code, (number_M, value_MV) in enumerate(zip(numbers, values, strict=True)):
-            place_CM[code, : len(number_M)] = number_M
-            self._value_CVM[code, :, : len(number_M)] = value_MV.T
+        for pq, (number_M, value_MV) in enumerate(zip(numbers, values, strict=True)):
+            place_CM[pq, : len(number_M)] = number_M
+            self._value_CVM[pq, :, : len(number_M)] = value_MV.T
         self._place_S = place_CM.ravel()
 
     @classmethod

@@ -37,7 +37,7 @@ _LEAST_RESCORED_OF = 100_000  # rows; of more of them more are nearly as good as
 _FEW_CODES = 100_000  # are compared in some 2 ms
 _FEW_ROWS = 250_000  # are clustered and coded in some 20 s
 
-# Shape suffixes: B queries, K candidates of a query or numbers of a code, N rows, D vector size, L lists of a query.
+# Shape suffixes: B queries, K candidates of a query or numbers of a pq, N rows, D vector size, L lists of a query.
 
 
 def choose_kind(store: VectorStore, wanted: CandidateKind | None = None) -> CandidateKind:

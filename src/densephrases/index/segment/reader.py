@@ -81,12 +81,12 @@ class Segment:
     """Reads a segment; arrays are mapped when first asked for and nothing is kept in memory but small ones."""
 
     def __init__(
-        self, folder: Path, entry: SegmentEntry, settings: IndexSettings, code: ProductQuantizer | None = None
+        self, folder: Path, entry: SegmentEntry, settings: IndexSettings, pq: ProductQuantizer | None = None
     ) -> None:
         self.folder = folder
         self.entry = entry
         self.settings = settings
-        self._code = code
+        self._pq = pq
 
     @property
     def name(self) -> str:
@@ -140,8 +140,8 @@ class Segment:
     @cached_property
     def store(self) -> VectorStore:
         settings = self.settings
-        code = settings.code_from(self._code)
-        codec = CODECS[settings.quantizer].from_bytes(self.blob(CALIBRATION_FILE), settings.dim, code)
+        pq = settings.code_from(self._pq)
+        codec = CODECS[settings.quantizer].from_bytes(self.blob(CALIBRATION_FILE), settings.dim, pq)
         return VectorStore.open(self.folder / VECTORS_FILE, codec, self.folder / MEANS_FILE, self.passage_rows)
 
     @cached_property

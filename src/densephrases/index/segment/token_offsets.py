@@ -1,7 +1,7 @@
 """Where kept tokens stand, in little more than two bytes each, for any rows at once.
 
 The place of a row counts the bytes of all texts before its passage and the passage's characters before its token.
-A character takes a byte or more, so that places never fall from one row to the next (Elias and Fano's code): of each
+A character takes a byte or more, so that places never fall from one row to the next (Elias and Fano's pq): of each
 its lowest eight bits are stored, the rest follows from how many rows stand before every 256th place.
 
 The extent of a row is its token's length and its max_span: how many further rows a phrase that begins there may take.

@@ -32,7 +32,7 @@ CODECS: dict[Quantizer, type[IndexCodec]] = {
     "fp16": HalfCodec,
     "int8": Int8Quantizer,
     "int4": Int4Quantizer,
-    "compact": ResidualPQCodec,
+    "pq": ResidualPQCodec,
 }
 
 BLOCK_ROWS = 512  # decoded at once: stays in a core's cache, and no product is worth waking other threads for
@@ -45,8 +45,8 @@ _SHARED_ROWS = 16_384  # are scored in a few milliseconds: threads for fewer wou
 # Shape suffixes: B queries, N rows, P passages, D vector size.
 
 
-def fit_codec(quantizer: Quantizer, vectors_ND: Floats, code: ProductQuantizer | None = None) -> IndexCodec:
-    return CODECS[quantizer].fit(vectors_ND, code)
+def fit_codec(quantizer: Quantizer, vectors_ND: Floats, pq: ProductQuantizer | None = None) -> IndexCodec:
+    return CODECS[quantizer].fit(vectors_ND, pq)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class CodedRows:
         """Coded where they were encoded, if that can be done there."""
         if not isinstance(codec, ResidualPQCodec):
             return cls.of(vectors_ND, rows_P, codec)
-        codes = encoder.coding(codec.code)(vectors_ND, rows_P)
+        codes = encoder.coding(codec.product_quantizer)(vectors_ND, rows_P)
         return cls([_records(codes.rows_RF, codec)], _records(codes.means_PF, codec.means))
 
 
@@ -156,9 +156,9 @@ class VectorStore:
         return cls(records_N, codec, PassageMeans(map_array(means_path, codec.means.row_type), edges_P, codec.means))
 
     @classmethod
-    def of(cls, vectors_ND: Floats, rows_P: Rows, quantizer: Quantizer, code: ProductQuantizer | None = None) -> Self:
+    def of(cls, vectors_ND: Floats, rows_P: Rows, quantizer: Quantizer, pq: ProductQuantizer | None = None) -> Self:
         """A store in memory, of passages with so many rows each."""
-        codec = fit_codec(quantizer, vectors_ND, code)
+        codec = fit_codec(quantizer, vectors_ND, pq)
         coded = CodedRows.of(vectors_ND, rows_P, codec)
         records_N = np.concatenate([np.zeros(0, dtype=codec.row_type), *coded.records_N])
         if codec.means is None:

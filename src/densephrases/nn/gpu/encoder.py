@@ -126,8 +126,8 @@ class DeviceEncoder(DelegatingEncoder, BulkEncoder):
                 copied.synchronize()
         return KeptVectors(kept_R, host_RD.numpy())
 
-    def coding(self, code: ProductQuantizer) -> Coding:
-        return GpuQuantizer(code, self.device)
+    def coding(self, pq: ProductQuantizer) -> Coding:
+        return GpuQuantizer(pq, self.device)
 
     def _host(self, tensor: Tensor) -> Tensor:
         """A copy in the host's memory that is being made: valid after an event that is recorded next."""

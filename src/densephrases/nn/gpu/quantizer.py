@@ -18,15 +18,15 @@ from densephrases.quantize.codebooks import Codebooks, ProductQuantizer
 class GpuQuantizer:
     """Codes rows as what they have beyond their passage's mean. Called by one thread at a time."""
 
-    def __init__(self, code: ProductQuantizer, device: torch.device, rows_at_once: int = 1 << 16) -> None:
+    def __init__(self, pq: ProductQuantizer, device: torch.device, rows_at_once: int = 1 << 16) -> None:
         self.device = device
         self.rows_at_once = rows_at_once
         with self._beside:  # as it is used: another stream would not wait for it
-            self.mean_D = self._send(code.mean_D)
-            self.projection_DK = self._send(code.projection_DK)
-            self.reconstruction_KD = self._send(code.reconstruction_KD)
-            self.rows = _GpuCodebooks(code.residual, device)
-            self.passages = _GpuCodebooks(code.centroid, device)
+            self.mean_D = self._send(pq.mean_D)
+            self.projection_DK = self._send(pq.projection_DK)
+            self.reconstruction_KD = self._send(pq.reconstruction_KD)
+            self.rows = _GpuCodebooks(pq.residual, device)
+            self.passages = _GpuCodebooks(pq.centroid, device)
 
     def __call__(self, vectors_RD: NDArray[np.floating[Any]], rows_P: NDArray[np.int64]) -> Codes:
         with torch.inference_mode(), self._beside:

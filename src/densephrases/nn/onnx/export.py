@@ -44,8 +44,8 @@ def export_model(model: PhraseModel, folder: Path, precisions: Sequence[str] = P
             made = graphs if precision == "fp32" else _quantized(graphs, model.tokens, Path(scratch))
             _write_graphs(made, folder, precision)
     model.tokens.tokenizer.save(str(folder / TOKENIZER_FILE))
-    if model.code is not None:
-        model.code.save(folder)
+    if model.product_quantizer is not None:
+        model.product_quantizer.save(folder)
     if card:
         (folder / CARD_FILE).write_text(card, encoding="utf-8")
     config = model.config.with_fingerprint(model.passage_fingerprint())

@@ -74,7 +74,7 @@ def restore_model(encoder: OnnxEncoder) -> PhraseModel:
     sides = restore_passages(encoder).state_dict() | restore_questions(encoder).state_dict()
     expected = model.state_dict().keys()  # a backbone that both share is the passage encoder's
     model.load_state_dict({name: tensor for name, tensor in sides.items() if name in expected})
-    model.code = encoder.code
+    model.product_quantizer = encoder.product_quantizer
     return model
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from densephrases.arrays import Floats, Mask, Rows
-from densephrases.search.scoring.lexical import QuestionWords
+from densephrases.arrays import Floats, Ints, Mask
+from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.searchable import Part, Segment
 from densephrases.search.scoring.windows import Hits, Queries
 
@@ -29,7 +29,7 @@ class Candidates:
 
     @classmethod
     def best(
-        cls, parts: Sequence[Part], queries: Queries, count: int, effort: float, words: QuestionWords | None = None
+        cls, parts: Sequence[Part], queries: Queries, count: int, effort: float, words: QuestionTerms | None = None
     ) -> "Candidates":
         """The `count` rows of the highest scores; with `words`, less what these cost the rows' passages."""
         both_BD = np.concatenate([queries.start_BD, queries.end_BD])
@@ -40,8 +40,8 @@ class Candidates:
         rows_BK = np.concatenate([rows for _, rows in found], axis=1)
         scores_BK = np.where(rows_BK < 0, -np.inf, np.concatenate([scores for scores, _ in found], axis=1))
         if words is not None:
-            costs = [_word_costs(p.segment, words, rows) for p, (_, rows) in zip(parts, found, strict=True)]
-            scores_BK = scores_BK - np.concatenate(costs, axis=1)
+            penalties = [_lexical_penalties(p.segment, words, rows) for p, (_, rows) in zip(parts, found, strict=True)]
+            scores_BK = scores_BK - np.concatenate(penalties, axis=1)
         part_K = np.repeat(np.arange(len(parts)), [rows.shape[1] for _, rows in found])
         chosen_BK = (rows_BK >= 0) & _among_best(scores_BK, count)
         starts, ends = (
@@ -52,11 +52,11 @@ class Candidates:
         return cls(list(zip(starts, ends, strict=True)), ~(full_B[: len(queries)] & full_B[len(queries) :]))
 
 
-def _word_costs(segment: Segment, words: QuestionWords, rows_BK: Rows) -> Floats:
+def _lexical_penalties(segment: Segment, words: QuestionTerms, rows_BK: Ints) -> Floats:
     """Of rows that are given for the starts of all questions and then for their ends."""
     question_BK = np.broadcast_to(np.arange(len(rows_BK))[:, None] % (len(rows_BK) // 2), rows_BK.shape)
-    costs_N = words.costs_of_rows(segment, question_BK.ravel(), np.maximum(rows_BK, 0).ravel())
-    return costs_N.reshape(rows_BK.shape)
+    penalties_N = words.penalties_of_rows(segment, question_BK.ravel(), np.maximum(rows_BK, 0).ravel())
+    return penalties_N.reshape(rows_BK.shape)
 
 
 def _among_best(scores_BK: Floats, count: int) -> Mask:
@@ -69,7 +69,7 @@ def _among_best(scores_BK: Floats, count: int) -> Mask:
     return marks_BK
 
 
-def _hits(rows_BK: Rows, chosen_BK: Mask) -> Hits:
+def _hits(rows_BK: Ints, chosen_BK: Mask) -> Hits:
     question_H, column_H = np.nonzero(chosen_BK)
     row_H = rows_BK[question_H, column_H].astype(np.int64)
     order = np.lexsort((row_H, question_H))

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 Scores = NDArray[np.float32]
 Tokens = NDArray[np.int64]
-SpanCosts = Callable[[Tokens, Tokens], Scores]
+SpanPenalties = Callable[[Tokens, Tokens], Scores]
 """From the first and the last tokens of spans to what is taken off the score of each, never less than nothing."""
 
-_SPANS_AT_FIRST = 32  # the costs of so many are asked for, and of four times as many as often as needed
+_SPANS_AT_FIRST = 32  # the penalties of so many are asked for, and of four times as many as often as needed
 _MORE = 4
 
 # Shape suffixes: T tokens of the passage, W tokens that a span may have, N spans.
@@ -31,7 +31,7 @@ def best_span(
     end_T: Scores,
     max_span_T: Tokens,
     coherency_TT: Scores | None = None,
-    costs: SpanCosts | None = None,
+    penalties: SpanPenalties | None = None,
 ) -> Span | None:
     """The span i <= j <= max_span[i] with the highest start_i + end_j (+ coherency_ij) (- cost_ij).
 
@@ -46,14 +46,14 @@ def best_span(
         total_TW = total_TW + _diagonals(coherency_TT, width)
     offsets_W = np.arange(width)
     total_TW = np.where(offsets_W <= (max_span_T - np.arange(len(max_span_T)))[:, None], total_TW, -np.inf)
-    if costs is not None:
-        return _best_after_costs(total_TW, costs)
+    if penalties is not None:
+        return _best_after_penalties(total_TW, penalties)
     start, offset = divmod(int(total_TW.argmax()), width)
     score = float(total_TW[start, offset])
     return None if score == -np.inf else Span(start, start + offset, score)
 
 
-def _best_after_costs(total_TW: Scores, costs: SpanCosts) -> Span | None:
+def _best_after_penalties(total_TW: Scores, penalties: SpanPenalties) -> Span | None:
     """Looks at the spans of the highest scores until no other can have more than the best has left."""
     start_N, offset_N = np.nonzero(total_TW > -np.inf)
     total_N = total_TW[start_N, offset_N]
@@ -61,7 +61,7 @@ def _best_after_costs(total_TW: Scores, costs: SpanCosts) -> Span | None:
     while len(total_N):
         least = np.partition(total_N, -count)[-count] if count < len(total_N) else -np.inf
         head = np.flatnonzero(total_N >= least)
-        left_N = total_N[head] - costs(start_N[head], start_N[head] + offset_N[head])
+        left_N = total_N[head] - penalties(start_N[head], start_N[head] + offset_N[head])
         best = int(left_N.argmax())
         if left_N[best] >= least:
             start, offset = int(start_N[head[best]]), int(offset_N[head[best]])

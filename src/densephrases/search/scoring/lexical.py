@@ -1,6 +1,6 @@
-"""What the words of a question are worth: each costs a passage that has it neither in its text nor in its title.
+"""What the words of a question are worth: each penalties a passage that has it neither in its text nor in its title.
 
-It also costs a phrase that repeats it, though less: answers seldom say what was asked.
+It also penalties a phrase that repeats it, though less: answers seldom say what was asked.
 
 A word is worth the more the fewer passages have it (the inverse document frequency of BM25). How often it stands in a
 passage and how long that is does not count: neither helped on SQuAD. That lacking words cost, instead of those that are
@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Floats, Rows, ranges
+from densephrases.arrays import Floats, Ints, ranges
 from densephrases.model.tokenizer import parted_question
 from densephrases.search.scoring.searchable import Segment, Terms, passages_of
 from densephrases.text.hashed_terms import TERMS, terms, terms_of_each
@@ -31,7 +31,7 @@ _PASSAGES_AT_ONCE = 1 << 16  # some 50 MB of numbers for the words of a question
 
 
 @dataclass(frozen=True, slots=True)
-class WordValues:
+class TermWeights:
     """What each term is worth in a collection, deleted documents included."""
 
     value_V: Floats
@@ -46,33 +46,33 @@ class WordValues:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionWords:
-    """The different terms of questions, and what each costs a passage that lacks it."""
+class QuestionTerms:
+    """The different terms of questions, and what each penalties a passage that lacks it."""
 
-    edges_B: Rows  # the first word of each question, one more than questions
+    edges_B: Ints  # the first word of each question, one more than questions
     term_W: NDArray[np.uint16]  # ascending in each question
-    cost_W: Floats
+    penalty_W: Floats
 
     @classmethod
-    def of(cls, questions: Sequence[str], values: WordValues, weight: float) -> Self:
+    def of(cls, questions: Sequence[str], values: TermWeights, weight: float) -> Self:
         found = [sorted(set[int]().union(*map(terms, parted_question(question)))) for question in questions]
         edges_B = np.cumsum([0, *map(len, found)])
         term_W = np.fromiter(chain.from_iterable(found), np.uint16, int(edges_B[-1]))
         return cls(edges_B, term_W, np.float32(weight) * values.value_V[term_W])
 
-    def take(self, questions: Rows) -> Self:
+    def take(self, questions: Ints) -> Self:
         counts_B = np.diff(self.edges_B)[questions]
         _, chosen_W = ranges(self.edges_B[questions], counts_B)
-        return type(self)(np.cumsum([0, *counts_B]), self.term_W[chosen_W], self.cost_W[chosen_W])
+        return type(self)(np.cumsum([0, *counts_B]), self.term_W[chosen_W], self.penalty_W[chosen_W])
 
-    def costs(self, segment: Terms, question_N: Rows, passage_N: Rows) -> Floats:
+    def penalties(self, segment: Terms, question_N: Ints, passage_N: Ints) -> Floats:
         """Of each passage, for the words that it lacks of the question beside it."""
         first_N = self.edges_B[question_N]
         owner, word = ranges(first_N, self.edges_B[question_N + 1] - first_N)
         lacks = ~segment.contain(passage_N[owner], self.term_W[word])
-        return np.bincount(owner[lacks], self.cost_W[word[lacks]], len(question_N)).astype(np.float32)
+        return np.bincount(owner[lacks], self.penalty_W[word[lacks]], len(question_N)).astype(np.float32)
 
-    def repetition_costs(self, question_N: Rows, phrases: Iterable[str]) -> Floats:
+    def repetition_penalties(self, question_N: Ints, phrases: Iterable[str]) -> Floats:
         """Of each phrase, for the words that it repeats of the question beside it."""
         phrase, term = terms_of_each(phrases)
         wanted = question_N[phrase] * TERMS + term
@@ -81,19 +81,19 @@ class QuestionWords:
         word = np.searchsorted(known[:-1], wanted)
         shared = known[word] == wanted
         phrase, word = np.divmod(np.unique(phrase[shared] * len(known) + word[shared]), len(known))
-        return np.bincount(phrase, REPEATED * self.cost_W[word], len(question_N)).astype(np.float32)
+        return np.bincount(phrase, REPEATED * self.penalty_W[word], len(question_N)).astype(np.float32)
 
-    def costs_of_rows(self, segment: Segment, question_N: Rows, row_N: Rows) -> Floats:
+    def penalties_of_rows(self, segment: Segment, question_N: Ints, row_N: Ints) -> Floats:
         """Of the passage of each row, for the question beside it; a passage is looked up once for a question."""
         key_N = question_N * segment.terms.passages + passages_of(segment, row_N)
         distinct, place_N = np.unique(key_N, return_inverse=True)
-        return self.costs(segment.terms, *np.divmod(distinct, max(segment.terms.passages, 1)))[place_N]
+        return self.penalties(segment.terms, *np.divmod(distinct, max(segment.terms.passages, 1)))[place_N]
 
-    def costs_of_all(self, segment: Terms, question: int) -> Floats:
+    def penalties_of_all(self, segment: Terms, question: int) -> Floats:
         """Of every passage of a segment, for the words of one question."""
         passages = np.arange(segment.passages)
-        costs = [np.zeros(0, dtype=np.float32)]
+        penalties = [np.zeros(0, dtype=np.float32)]
         for first in range(0, len(passages), _PASSAGES_AT_ONCE):
             passage_N = passages[first : first + _PASSAGES_AT_ONCE]
-            costs.append(self.costs(segment, np.full_like(passage_N, question), passage_N))
-        return np.concatenate(costs)
+            penalties.append(self.penalties(segment, np.full_like(passage_N, question), passage_N))
+        return np.concatenate(penalties)

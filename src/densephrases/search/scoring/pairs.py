@@ -16,9 +16,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from densephrases.arrays import Floats, Rows
+from densephrases.arrays import Floats, Ints
 from densephrases.search.scoring.candidates import Candidates
-from densephrases.search.scoring.lexical import QuestionWords
+from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.searchable import Part
 from densephrases.search.scoring.windows import Hits, Queries, Window, scored_window
 from densephrases.search.timings import Timings
@@ -31,17 +31,17 @@ CANDIDATES_A_RESULT = 2
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """Rows `start` to `end`, both inclusive, of a part of the collection, with their scores for one question."""
+    """Ints `start` to `end`, both inclusive, of a part of the collection, with their scores for one question."""
 
-    part_N: Rows
-    start_N: Rows
-    end_N: Rows
+    part_N: Ints
+    start_N: Ints
+    end_N: Ints
     score_N: Floats
 
     def __len__(self) -> int:
         return len(self.score_N)
 
-    def take(self, chosen: Rows | slice) -> "Phrases":
+    def take(self, chosen: Ints | slice) -> "Phrases":
         return Phrases(self.part_N[chosen], self.start_N[chosen], self.end_N[chosen], self.score_N[chosen])
 
     @classmethod
@@ -60,12 +60,12 @@ class Phrases:
             chosen = self.take(np.flatnonzero(self.score_N >= least))
         return chosen.take(chosen.order())
 
-    def order(self) -> Rows:
+    def order(self) -> Ints:
         """Of the ranked list: by score; equals by part, first row and last row."""
         return np.lexsort((self.end_N, self.start_N, self.part_N, -self.score_N))
 
 
-Choose = Callable[[Sequence[Phrases], QuestionWords | None], list[Phrases]]
+Choose = Callable[[Sequence[Phrases], QuestionTerms | None], list[Phrases]]
 """From some phrases of each question, in any order, the distinct results in theirs.
 
 Given words, it may take something off the scores, but never add to them.
@@ -160,10 +160,10 @@ def _weakest(scores: Sequence[Floats]) -> Floats:
     return np.asarray(np.minimum.reduce(scores))
 
 
-def _rival_rows(part: Part, alone: Queries, bound: float, last: float) -> Rows:
-    """Rows of passages that lack so little of the only question that from `bound` they still reach `last`."""
+def _rival_rows(part: Part, alone: Queries, bound: float, last: float) -> Ints:
+    """Ints of passages that lack so little of the only question that from `bound` they still reach `last`."""
     assert alone.words is not None
-    rival_P = np.float32(bound) - alone.words.costs_of_all(part.segment.terms, 0) >= last  # rounded as scores are
+    rival_P = np.float32(bound) - alone.words.penalties_of_all(part.segment.terms, 0) >= last  # rounded as scores are
     rival_R = np.repeat(rival_P, np.diff(part.segment.passage_rows))
     return np.flatnonzero(rival_R if part.allowed_R is None else rival_R & part.allowed_R)
 

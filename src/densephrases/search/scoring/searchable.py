@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Floats, Mask, Rows
+from densephrases.arrays import Floats, Ints, Mask
 
 Integers = NDArray[np.integer[Any]]
 
@@ -16,7 +16,7 @@ Integers = NDArray[np.integer[Any]]
 
 
 class Store(Protocol):
-    def own_scores(self, queries_BD: Floats, rows_N: Rows, edges_B: Rows) -> Floats:
+    def own_scores(self, queries_BD: Floats, rows_N: Ints, edges_B: Ints) -> Floats:
         """The inner products (N) of each query with the stored vectors of its rows, from its edge to the next."""
 
 
@@ -27,7 +27,7 @@ class Candidates(Protocol):
 
     def search(
         self, queries_BD: Floats, k: int, allowed: Mask | None, effort: float, oversample: int
-    ) -> tuple[Floats, Rows]:
+    ) -> tuple[Floats, Ints]:
         """Scores and rows (B, K), best first, of `oversample` times k rows; row -1 where there are fewer.
 
         The effort 1 is exact.
@@ -49,27 +49,27 @@ class Terms(Protocol):
     @property
     def passages(self) -> int: ...
     @property
-    def passages_V(self) -> Rows:  # noqa: N802
+    def passages_V(self) -> Ints:  # noqa: N802
         """How many passages have each term."""
 
-    def contain(self, passages_N: Rows, terms_N: NDArray[np.uint16]) -> Mask:
+    def contain(self, passages_N: Ints, terms_N: NDArray[np.uint16]) -> Mask:
         """Whether each passage has each term."""
 
 
 class Segment(Protocol):
-    """Rows are the kept tokens of its passages in document order."""
+    """Ints are the kept tokens of its passages in document order."""
 
     @property
     def rows(self) -> int: ...
     @property
     def documents(self) -> int: ...
-    def places(self, rows_N: Rows) -> Rows:
+    def places(self, rows_N: Ints) -> Ints:
         """Where tokens begin: the characters before them in their passage, and the passage's own place."""
 
-    def lengths(self, rows_N: Rows) -> Rows:
+    def lengths(self, rows_N: Ints) -> Ints:
         """The characters of tokens."""
 
-    def max_span(self, rows_N: Rows) -> Rows:
+    def max_span(self, rows_N: Ints) -> Ints:
         """How many further rows a phrase that begins at each may include; it never crosses a passage."""
 
     @property
@@ -133,7 +133,7 @@ class Part:
         allowed_R = None if rows == segment.rows else np.repeat(found_P, rows_P)
         return cls(segment, allowed_R, segment.longest_span, rows, passages, documents)
 
-    def listed_rows(self) -> Rows:
+    def listed_rows(self) -> Ints:
         if self.allowed_R is None:
             return np.arange(self.segment.rows)
         return np.flatnonzero(self.allowed_R)
@@ -143,5 +143,5 @@ def exact_candidates(parts: Sequence[Part]) -> bool:
     return all(part.segment.candidates.exact for part in parts)
 
 
-def passages_of(segment: Segment, rows_N: Rows) -> Rows:
+def passages_of(segment: Segment, rows_N: Ints) -> Ints:
     return np.asarray(np.searchsorted(segment.passage_rows, rows_N, side="right") - 1)

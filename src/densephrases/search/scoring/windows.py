@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from densephrases.arrays import Floats, Mask, Rows, ranges
-from densephrases.search.scoring.lexical import QuestionWords
+from densephrases.arrays import Floats, Ints, Mask, ranges
+from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.searchable import Part, Segment
 
 # Shape suffixes, all but B and D over all questions: B questions, D vector size, H candidate rows, N phrases,
@@ -18,12 +18,12 @@ class Queries:
 
     start_BD: Floats
     end_BD: Floats
-    words: QuestionWords | None = None
+    words: QuestionTerms | None = None
 
     def __len__(self) -> int:
         return len(self.start_BD)
 
-    def take(self, questions: Rows) -> "Queries":
+    def take(self, questions: Ints) -> "Queries":
         words = None if self.words is None else self.words.take(questions)
         return Queries(self.start_BD[questions], self.end_BD[questions], words)
 
@@ -32,20 +32,20 @@ class Queries:
 class Hits:
     """Candidate rows of one segment, ordered by question and row, none twice for a question."""
 
-    question_H: Rows
-    row_H: Rows
+    question_H: Ints
+    row_H: Ints
 
     @classmethod
     def none(cls) -> "Hits":
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
-    def of_question(self, question: int, further_rows: Rows) -> "Hits":
+    def of_question(self, question: int, further_rows: Ints) -> "Hits":
         """Those of one question, which is then the only one, and further rows."""
         row_H = np.union1d(self.row_H[self.question_H == question], further_rows)
         return Hits(np.zeros_like(row_H), row_H)
 
     @classmethod
-    def everything(cls, questions: int, rows_N: Rows) -> "Hits":
+    def everything(cls, questions: int, rows_N: Ints) -> "Hits":
         return cls(np.repeat(np.arange(questions), len(rows_N)), np.tile(rows_N, questions))
 
 
@@ -56,9 +56,9 @@ class Window:
     `weakest_start_B` and `weakest_end_B` are the lowest scores of a question's candidates, inf where it has none.
     """
 
-    question_N: Rows
-    start_N: Rows
-    end_N: Rows
+    question_N: Ints
+    start_N: Ints
+    end_N: Ints
     score_N: Floats
     weakest_start_B: Floats
     weakest_end_B: Floats
@@ -82,7 +82,7 @@ def scored_window(part: Part, queries: Queries, starts: Hits, ends: Hits, length
         - np.float32(length_penalty) * (stop_K[stop_at] - begin_K[begin_at]).astype(np.float32)
     )
     if queries.words is not None:
-        score_N -= queries.words.costs_of_rows(segment, begins.question_K, begins.row_K)[begin_at]
+        score_N -= queries.words.penalties_of_rows(segment, begins.question_K, begins.row_K)[begin_at]
     return Window(
         begins.question_K[begin_at],
         begins.row_K[begin_at],
@@ -95,19 +95,19 @@ def scored_window(part: Part, queries: Queries, starts: Hits, ends: Hits, length
 
 @dataclass(frozen=True, slots=True)
 class _Boundaries:
-    """Rows at which phrases begin, or those at which they end, each once for a question however windows overlap.
+    """Ints at which phrases begin, or those at which they end, each once for a question however windows overlap.
 
     `hit_H` and `other_N` say which of these rows the candidates are, and the rows at which other candidates' phrases
     begin or end.
     """
 
-    question_K: Rows
-    row_K: Rows
-    hit_H: Rows
-    other_N: Rows
+    question_K: Ints
+    row_K: Ints
+    hit_H: Ints
+    other_N: Ints
 
     @classmethod
-    def of(cls, segment: Segment, hits: Hits, question_N: Rows, row_N: Rows) -> "_Boundaries":
+    def of(cls, segment: Segment, hits: Hits, question_N: Ints, row_N: Ints) -> "_Boundaries":
         keys = [_keys(segment, hits.question_H, hits.row_H), _keys(segment, question_N, row_N)]
         distinct_K, place = np.unique(np.concatenate(keys), return_inverse=True)
         question_K, row_K = np.divmod(distinct_K, max(segment.rows, 1))
@@ -123,11 +123,11 @@ def _scores(segment: Segment, queries: Queries, begins: _Boundaries, stops: _Bou
     return scores[: len(begins.row_K)], scores[len(begins.row_K) :]
 
 
-def _ends_of(segment: Segment, starts: Hits) -> tuple[Rows, Rows]:
+def _ends_of(segment: Segment, starts: Hits) -> tuple[Ints, Ints]:
     return ranges(starts.row_H, segment.max_span(starts.row_H) + 1)
 
 
-def _starts_of(part: Part, ends: Hits, starts: Hits) -> tuple[Rows, Rows]:
+def _starts_of(part: Part, ends: Hits, starts: Hits) -> tuple[Ints, Ints]:
     """Without those among `starts`, of which all ends are known already."""
     segment = part.segment
     first_H = np.maximum(ends.row_H - part.longest_span, 0)
@@ -139,18 +139,18 @@ def _starts_of(part: Part, ends: Hits, starts: Hits) -> tuple[Rows, Rows]:
     return owner_N[new_N], start_N[new_N]
 
 
-def _keys(segment: Segment, question_N: Rows, row_N: Rows) -> Rows:
+def _keys(segment: Segment, question_N: Ints, row_N: Ints) -> Ints:
     return question_N * segment.rows + row_N
 
 
-def _contains(ordered_H: Rows, keys_N: Rows) -> Mask:
+def _contains(ordered_H: Ints, keys_N: Ints) -> Mask:
     if len(ordered_H) == 0:
         return np.zeros(len(keys_N), dtype=bool)
     place_N = np.minimum(np.searchsorted(ordered_H, keys_N), len(ordered_H) - 1)
     return np.asarray(ordered_H[place_N] == keys_N)
 
 
-def _least(scores_H: Floats, question_H: Rows, questions: int) -> Floats:
+def _least(scores_H: Floats, question_H: Ints, questions: int) -> Floats:
     least_B = np.full(questions, np.inf, dtype=np.float32)
     np.minimum.at(least_B, question_H, scores_H)
     return least_B

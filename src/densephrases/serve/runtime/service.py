@@ -174,4 +174,4 @@ class Service:
 def open_index(settings: ServiceSettings) -> PhraseIndex:
     model = Manifest.load(settings.index).settings.model if settings.model is None else settings.model
     encoder = load(model, threads=settings.threads, task=settings.task)
-    return PhraseIndex(IndexFolder.open(settings.index, encoder.code), encoder)
+    return PhraseIndex(IndexFolder.open(settings.index, encoder.product_quantizer), encoder)

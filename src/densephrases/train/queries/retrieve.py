@@ -14,14 +14,14 @@ from typing import Self
 
 import numpy as np
 
-from densephrases.arrays import Floats, Mask, Rows
+from densephrases.arrays import Floats, Ints, Mask
 from densephrases.data.questions import OpenQuestion
 from densephrases.index.folder import IndexFolder
 from densephrases.quantize.codebooks import ProductQuantizer
-from densephrases.search.answers import Distinct, repetitions_cost
+from densephrases.search.answers import Distinct, penalizes_repetitions
 from densephrases.search.filters import Filter
 from densephrases.search.passages import PassageTexts
-from densephrases.search.scoring.lexical import QuestionWords, WordValues
+from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import Part, exact_candidates
 from densephrases.search.scoring.windows import Queries
@@ -54,12 +54,12 @@ class LookupSettings:
 class Found:
     """The best phrases of some questions, best first; where a question has fewer, the part is -1."""
 
-    part_QK: Rows
-    start_QK: Rows
-    end_QK: Rows
+    part_QK: Ints
+    start_QK: Ints
+    end_QK: Ints
     score_QK: Floats
     length_QK: Floats  # characters
-    cost_QK: Floats  # of the question's words, a part of the score
+    penalty_QK: Floats  # of the question's words, a part of the score
     right_QK: Mask
 
     def __len__(self) -> int:
@@ -82,7 +82,7 @@ class Found:
     def concatenate(cls, several: Sequence[Self]) -> Self:
         return cls(*(np.concatenate([getattr(found, f.name) for found in several]) for f in fields(cls)))
 
-    def take(self, questions: Rows) -> Self:
+    def take(self, questions: Ints) -> Self:
         return type(self)(*(getattr(self, f.name)[questions] for f in fields(self)))
 
     @property
@@ -101,7 +101,7 @@ class Lookup:
         parts = [(Part.of(segment, anything.allowed(segment, deleted)), segment.store) for segment, deleted in segments]
         self.parts = [part for part, _ in parts if part.rows]
         self.stores = [store for part, store in parts if part.rows]
-        self._word_values = WordValues.of([segment.terms for segment in index.segments])
+        self._term_weights = TermWeights.of([segment.terms for segment in index.segments])
 
     def __call__(self, queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
         """The k best results of each question."""
@@ -125,21 +125,21 @@ class Lookup:
             found.right_QK[here] = self._right(phrases, spans, asked[row], texts)
             if words is not None:
                 asked_N = np.full(len(phrases), row)
-                found.cost_QK[here] = self._passage_costs(words, asked_N, phrases)
-                if repetitions_cost(UNITS[self.settings.target]):
-                    found.cost_QK[here] += words.repetition_costs(asked_N, texts.of_phrases(placed))
+                found.penalty_QK[here] = self._passage_penalties(words, asked_N, phrases)
+                if penalizes_repetitions(UNITS[self.settings.target]):
+                    found.penalty_QK[here] += words.repetition_penalties(asked_N, texts.of_phrases(placed))
         return found
 
-    def _words(self, asked: Sequence[OpenQuestion]) -> QuestionWords | None:
+    def _words(self, asked: Sequence[OpenQuestion]) -> QuestionTerms | None:
         weight = self.settings.lexical_weight
-        return QuestionWords.of([question.text for question in asked], self._word_values, weight) if weight else None
+        return QuestionTerms.of([question.text for question in asked], self._term_weights, weight) if weight else None
 
-    def _passage_costs(self, words: QuestionWords, question_N: Rows, phrases: Phrases) -> Floats:
-        cost_N = np.zeros(len(phrases), dtype=np.float32)
+    def _passage_penalties(self, words: QuestionTerms, question_N: Ints, phrases: Phrases) -> Floats:
+        penalty_N = np.zeros(len(phrases), dtype=np.float32)
         for number, part in enumerate(self.parts):
             here = np.flatnonzero(phrases.part_N == number)
-            cost_N[here] = words.costs_of_rows(part.segment, question_N[here], phrases.start_N[here])
-        return cost_N
+            penalty_N[here] = words.penalties_of_rows(part.segment, question_N[here], phrases.start_N[here])
+        return penalty_N
 
     def _search(self, texts: PassageTexts, k: int) -> PairSearch:
         unit = UNITS[self.settings.target]
@@ -154,7 +154,7 @@ class Lookup:
             length_penalty=self.settings.length_penalty,
         )
 
-    def _right(self, phrases: Phrases, spans_N2: Rows, asked: OpenQuestion, texts: PassageTexts) -> list[bool]:
+    def _right(self, phrases: Phrases, spans_N2: Ints, asked: OpenQuestion, texts: PassageTexts) -> list[bool]:
         is_right = Relevance(asked, self.settings.target, self.settings.max_words)
         passages = [texts.of_key(key) for key in texts.passage_keys(phrases).tolist()]
         return [
@@ -167,7 +167,7 @@ class Lookup:
         starts, ends = (self._decoded(found.part_QK, rows_QK) for rows_QK in (found.start_QK, found.end_QK))
         return starts, ends
 
-    def _decoded(self, part_QK: Rows, rows_QK: Rows) -> Floats:
+    def _decoded(self, part_QK: Ints, rows_QK: Ints) -> Floats:
         dim = self.stores[0].dim if self.stores else 0
         vectors_QKD = np.zeros((*rows_QK.shape, dim), dtype=np.float32)
         for number, store in enumerate(self.stores):
@@ -190,7 +190,7 @@ def spread_lookup(index: IndexFolder, settings: LookupSettings, processes: int) 
     if processes < 2:
         yield Lookup(index, settings)
         return
-    opening = (index.folder, index.code, settings)
+    opening = (index.folder, index.product_quantizer, settings)
     with (
         _single_threaded_children(),
         ProcessPoolExecutor(processes, get_context("spawn"), _open, opening) as pool,
@@ -238,8 +238,8 @@ def _single_threaded_children() -> Iterator[None]:
 _of_this_process: list[Lookup] = []
 
 
-def _open(folder: Path, code: ProductQuantizer | None, settings: LookupSettings) -> None:
-    _of_this_process[:] = [Lookup(IndexFolder.open(folder, code), settings)]
+def _open(folder: Path, pq: ProductQuantizer | None, settings: LookupSettings) -> None:
+    _of_this_process[:] = [Lookup(IndexFolder.open(folder, pq), settings)]
 
 
 def _look_up(queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
