@@ -134,7 +134,7 @@ def of_base(base: Path) -> Indexable:
     else:
         config = ModelConfig(base=base.name, backbone=read_config(base).to_dict(), share=True)
         model = PhraseModel(config, read_tokenizer(base))
-    return Indexable(PassageTower.of(model), model.encoder())
+    return Indexable(PassageTower.from_model(model), model.encoder())
 
 
 def device_name(device: torch.device) -> str:

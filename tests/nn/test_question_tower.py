@@ -55,7 +55,7 @@ def vectors(encoder: Any) -> np.ndarray[Any, Any]:
 
 
 def test_a_copy_asks_alike_and_may_change(model: PhraseModel) -> None:
-    tower, base = QuestionTower.of(model), model.encoder()
+    tower, base = QuestionTower.from_model(model), model.encoder()
     adapted = AdaptedEncoder(base, tower)
     np.testing.assert_allclose(vectors(adapted), vectors(base), atol=1e-6)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
@@ -65,7 +65,7 @@ def test_a_copy_asks_alike_and_may_change(model: PhraseModel) -> None:
 
 
 def test_passages_and_fingerprint_are_the_base_s(model: PhraseModel) -> None:
-    tower, base = QuestionTower.of(model), model.encoder()
+    tower, base = QuestionTower.from_model(model), model.encoder()
     change(tower)
     adapted, whole = AdaptedEncoder(base, tower), with_questions(model, tower)
     assert adapted.fingerprint == base.fingerprint == whole.passage_fingerprint()
@@ -80,7 +80,7 @@ def test_an_export_leads_back_to_the_network(
 ) -> None:
     export_model(model, tmp_path, (precision,))
     encoder = OnnxEncoder.load(tmp_path, threads=1)
-    tower, original = restore_questions(encoder), QuestionTower.of(model)
+    tower, original = restore_questions(encoder), QuestionTower.from_model(model)
     restored, expected = tower.state_dict(), original.state_dict()
     assert restored.keys() == expected.keys()
     for name, tensor in expected.items():
@@ -130,11 +130,11 @@ def test_a_graph_that_computes_otherwise_is_refused(tiny_base: Path, tmp_path: P
 
 def test_split_models_have_no_side_of_their_own(tiny_base: Path) -> None:
     with pytest.raises(ConfigError, match="split=True"):
-        QuestionTower.of(PhraseModel.from_base(tiny_base, share=True, split=True))
+        QuestionTower.from_model(PhraseModel.from_base(tiny_base, share=True, split=True))
 
 
 def test_word_embeddings_can_be_frozen(tiny_base: Path) -> None:
-    tower = QuestionTower.of(model_of(tiny_base))
+    tower = QuestionTower.from_model(model_of(tiny_base))
     tower.freeze_word_embeddings()
     frozen = [name for name, parameter in tower.named_parameters() if not parameter.requires_grad]
     assert frozen == [f"question_{end}.encoder.embeddings.word_embeddings.weight" for end in ("start", "end")]

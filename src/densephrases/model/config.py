@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from densephrases.atomic_files import replace_file
 from densephrases.errors import ConfigError, ModelError
 
 SCHEMA_VERSION = 2
@@ -162,7 +163,7 @@ class ModelConfig:
         return replace(self, fingerprint="", confidence=None)
 
     def save(self, folder: Path) -> None:
-        (folder / CONFIG_FILE).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+        replace_file(folder / CONFIG_FILE, json.dumps(asdict(self), indent=2) + "\n")
 
     @classmethod
     def load(cls, folder: Path, kind: Kind = "phrases") -> Self:

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from tokenizers import AddedToken, Encoding, Tokenizer
 
+from densephrases.atomic_files import replace_file
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.tokenizer import Ids, token_offsets
 from densephrases.text.passages import Passage
@@ -50,7 +51,7 @@ class GeneratorConfig:
                 raise ConfigError(f"{name}={getattr(self, name)} is too small: expected at least {least}.")
 
     def save(self, folder: Path) -> None:
-        (folder / GENERATOR_FILE).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+        replace_file(folder / GENERATOR_FILE, json.dumps(asdict(self), indent=2) + "\n")
 
     @classmethod
     def load(cls, folder: Path) -> Self:

@@ -20,7 +20,7 @@ class PassageTower(EncodesPassages):
         self._add_passage_heads()
 
     @classmethod
-    def of(cls, model: PhraseModel) -> Self:
+    def from_model(cls, model: PhraseModel) -> Self:
         """Shares the model's weights."""
         tower = cls(model.config, model.tokens, model.passage)
         tower.filter = model.filter

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from densephrases.arrays import Floats
 from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
 from densephrases.model.encoder import Encoder
+from densephrases.model.folders import writable_folder
 from densephrases.model.padding import TokenBatch
 from densephrases.model.tokenizer import Tokens, load_tokenizer
 from densephrases.nn.backbone import Backbone, build_backbone, load_backbone, read_config, read_tokenizer
@@ -73,9 +74,10 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
         return model
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
+        path = writable_folder(Path(folder))
         if self.product_quantizer is not None:
-            self.product_quantizer.save(Path(folder))
-        save_folder(Path(folder), self, self.config, self.tokens.tokenizer, card)
+            self.product_quantizer.save(path)
+        save_folder(path, self, self.config, self.tokens.tokenizer, card)
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Self:

@@ -21,7 +21,9 @@ from transformers import (
 )
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
+from densephrases.atomic_files import replace_file
 from densephrases.errors import ConfigError, ModelError, first_line
+from densephrases.model.folders import writable_folder
 from densephrases.model.padding import batches_by_length, pad_rows
 from densephrases.model.prompts import QUESTION_END, TAGS, GeneratorConfig, Prompts
 from densephrases.model.tokenizer import TOKENIZER_FILE, Ids, load_tokenizer
@@ -119,9 +121,9 @@ class QuestionGenerator(nn.Module):
                     table.weight[self.prompts.tags[tag]] = table.weight[pieces].mean(dim=0)
 
     def save_pretrained(self, folder: str | Path) -> None:
-        path = Path(folder)
+        path = writable_folder(Path(folder))
         self.network.save_pretrained(path)
-        self.prompts.tokenizer.save(str(path / TOKENIZER_FILE))
+        replace_file(path / TOKENIZER_FILE, self.prompts.tokenizer.to_str(pretty=True))
         self.config.save(path)  # last: its presence means the folder is complete
 
     @classmethod

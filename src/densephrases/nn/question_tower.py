@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor
 
 from densephrases.arrays import Floats
@@ -16,7 +15,7 @@ from densephrases.model.encoder import DelegatingEncoder, Encoder
 from densephrases.model.padding import TokenBatch
 from densephrases.model.tasks import known_task_folder, task_config
 from densephrases.model.tokenizer import Tokens
-from densephrases.nn.checkpoint import load_weights
+from densephrases.nn.checkpoint import load_weights, save_weights
 from densephrases.nn.device import inference, to_device, to_numpy
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.nn.towers import PASSAGE_TOWER, EncodesQuestions, QuestionStates
@@ -39,7 +38,7 @@ class QuestionTower(EncodesQuestions):
         self._add_question_heads()
 
     @classmethod
-    def of(cls, model: PhraseModel) -> Self:
+    def from_model(cls, model: PhraseModel) -> Self:
         """A copy of a model's query encoder; one that was shared with the passages becomes its own."""
         tower = cls(model.config, model.tokens)
         tower.load_state_dict(tower.state_of(model.state_dict()))
@@ -67,11 +66,9 @@ class QuestionTower(EncodesQuestions):
         return tower
 
     def save(self, folder: Path) -> None:
-        """Weights alone; whoever calls writes the configuration."""
+        """Weights only; the caller writes the configuration."""
         folder.mkdir(parents=True, exist_ok=True)
-        save_file(
-            {n: t.detach().cpu().contiguous() for n, t in self.state_dict().items()}, folder / QUESTION_WEIGHTS_FILE
-        )
+        save_weights(folder / QUESTION_WEIGHTS_FILE, self)
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> QuestionStates:
         return self.question_states(ids, types, mask)

@@ -89,7 +89,7 @@ def test_operations_are_two_for_each_weight_and_four_for_each_pair() -> None:
 
 
 def device_encoder(model: PhraseModel, tokens_per_batch: int = 64) -> DeviceEncoder:
-    encoder = DeviceEncoder(Indexable(PassageTower.of(model), model.encoder()), CPU)
+    encoder = DeviceEncoder(Indexable(PassageTower.from_model(model), model.encoder()), CPU)
     encoder.tokens_per_batch = tokens_per_batch
     return encoder
 
@@ -134,7 +134,7 @@ def test_padded_batches_and_questions_as_the_model_itself(model: PhraseModel) ->
 def test_bfloat16_stays_close(model: PhraseModel) -> None:
     encoder = device_encoder(model)
     encoder.dtype = torch.bfloat16
-    encoder.passages = type(encoder.passages)(PassageTower.of(model), CPU, torch.bfloat16, "auto")
+    encoder.passages = type(encoder.passages)(PassageTower.from_model(model), CPU, torch.bfloat16, "auto")
     packed = PackedPassages.of(encoder.tokens.passages([Passage("the tower was built in paris", "a river")]))
     found = encoder.finish(encoder.start(packed, Packing.of(packed, 64), None)).vectors_RD
     (expected,) = model.encoder().encode_passages([Passage("the tower was built in paris", "a river")])
@@ -149,7 +149,7 @@ def test_an_export_leads_back_to_the_passage_side(
     export_model(model, tmp_path, (precision,))
     onnx = OnnxEncoder.load(tmp_path, threads=1)
     tower = restore_passages(onnx)
-    assert tower.state_dict().keys() == PassageTower.of(model).state_dict().keys()
+    assert tower.state_dict().keys() == PassageTower.from_model(model).state_dict().keys()
     passages = [Passage("the tower was built in 1889", "paris"), Passage("where the river is " * 5)]
     encoder = load_on_device(tmp_path, "cpu")
     assert encoder.fingerprint == onnx.fingerprint == model.passage_fingerprint()

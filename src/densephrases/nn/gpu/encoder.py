@@ -193,7 +193,7 @@ def read_indexable(folder: Path) -> Indexable:
     if (folder / WEIGHTS_FILE).is_file():
         model = PhraseModel.from_pretrained(folder)
         return Indexable(
-            PassageTower.of(model), OnnxEncoder.load(folder) if exported_precisions(folder) else model.encoder()
+            PassageTower.from_model(model), OnnxEncoder.load(folder) if exported_precisions(folder) else model.encoder()
         )
     encoder = finest_graphs(folder)
     return Indexable(restore_passages(encoder), encoder)
