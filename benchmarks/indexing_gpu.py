@@ -36,7 +36,7 @@ from densephrases.model.config import ModelConfig
 from densephrases.model.folders import resolve
 from densephrases.model.packing import PackedPassages, Packing
 from densephrases.nn.backbone import read_config, read_tokenizer
-from densephrases.nn.gpu.encoder import DeviceEncoder, Indexable, PassageStates, read_indexable
+from densephrases.nn.gpu.encoder import GpuEncoder, IndexingModel, PassageStates, read_indexing_model
 from densephrases.nn.gpu.packed_backbone import operations
 from densephrases.nn.passage_tower import PassageTower
 from densephrases.nn.phrase_model import PhraseModel
@@ -103,19 +103,19 @@ def main(
     peak = measured_peak(device) if device.type == "cuda" else None
     report.add(device=device_name(device), peak=peak, cores=os.cpu_count(), torch=torch.__version__)
     announce("Reading the model")
-    indexable = of_base(base) if base is not None else read_indexable(resolve(model))
-    encoder = DeviceEncoder(indexable, device)
+    indexing_model = of_base(base) if base is not None else read_indexing_model(resolve(model))
+    encoder = GpuEncoder(indexing_model, device)
     encoder.workers = encoder.workers if workers is None else workers
     encoder.tokens_per_chunk = encoder.tokens_per_chunk if chunk_tokens is None else chunk_tokens
     source = Corpus(tuple(corpus or [articles_path()]), CHARACTERS_PER_TOKEN * tokens)
     announce("Comparing with transformers")
-    report.add(workers=encoder.workers, cosines=compared(encoder, indexable, source))
+    report.add(workers=encoder.workers, cosines=compared(encoder, indexing_model, source))
     work = tokenized(encoder, source)
     report.add(Speed(f"tokenisers, {encoder.workers} processes", work.seconds, work.tokens, work.columns))
     for mode in attention.split(","):
-        states = PassageStates(indexable.side, device, encoder.dtype, mode)
+        states = PassageStates(indexing_model.tower, device, encoder.dtype, mode)
         for size in map(int, batch_tokens.split(",")):
-            report.add(encoded(f"encoder, {mode}, {size:,} a batch", states, indexable, work, size, peak))
+            report.add(encoded(f"encoder, {mode}, {size:,} a batch", states, indexing_model, work, size, peak))
             encoder.tokens_per_batch = size
     if profile:
         announce("Profiling the encoder")
@@ -127,25 +127,25 @@ def main(
     report.print_table()
 
 
-def of_base(base: Path) -> Indexable:
+def of_base(base: Path) -> IndexingModel:
     """With random weights if the folder has none, which takes as long to compute."""
     if any(base.glob("*.safetensors")):
         model = PhraseModel.from_base(base, share=True)
     else:
         config = ModelConfig(base=base.name, backbone=read_config(base).to_dict(), share=True)
         model = PhraseModel(config, read_tokenizer(base))
-    return Indexable(PassageTower.of(model), model.encoder())
+    return IndexingModel(PassageTower.from_model(model), model.encoder())
 
 
 def device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
 
 
-def compared(encoder: DeviceEncoder, model: Indexable, source: Corpus) -> dict[str, float]:
+def compared(encoder: GpuEncoder, model: IndexingModel, source: Corpus) -> dict[str, float]:
     """Of vectors by the fast forward pass with those that transformers computes in float32: the lowest and the mean."""
     passages = [Passage(document.text[:1500], document.title) for document in islice(source.read(), COMPARED)]
     found = [passage.vectors_TD for passage in encoder.encode_passages(passages)]
-    side = model.side.to(encoder.device).eval()
+    tower = model.tower.to(encoder.device).eval()
     cosines = []
     for tokens, vectors_TD in zip(encoder.tokens.passages(passages), found, strict=True):
         if len(tokens.windows) != 1:
@@ -153,7 +153,7 @@ def compared(encoder: DeviceEncoder, model: Indexable, source: Corpus) -> dict[s
         window = tokens.windows[0]
         ids, types = (torch.from_numpy(row)[None].to(encoder.device) for row in (window.ids, window.types))
         with torch.inference_mode():
-            expected = side.passage_states(ids, types, torch.ones_like(ids))[0][0].float().cpu().numpy()
+            expected = tower.passage_states(ids, types, torch.ones_like(ids))[0][0].float().cpu().numpy()
         expected = expected[window.own_columns]
         lengths = np.linalg.norm(vectors_TD, axis=1) * np.linalg.norm(expected, axis=1)
         cosines.append((vectors_TD * expected).sum(axis=1) / lengths)
@@ -173,7 +173,7 @@ def chunked(source: Corpus, characters_per_chunk: int) -> list[list[Document]]:
     return chunks
 
 
-def tokenized(encoder: DeviceEncoder, source: Corpus) -> Work:
+def tokenized(encoder: GpuEncoder, source: Corpus) -> Work:
     announce("Reading the corpus")
     chunks = chunked(source, CHARACTERS_PER_TOKEN * encoder.tokens_per_chunk)
     announce(f"Starting {encoder.workers} processes that tokenise")
@@ -189,10 +189,10 @@ def tokenized(encoder: DeviceEncoder, source: Corpus) -> Work:
 
 
 def encoded(
-    name: str, states: PassageStates, model: Indexable, work: Work, batch_tokens: int, peak: float | None
+    name: str, states: PassageStates, model: IndexingModel, work: Work, batch_tokens: int, peak: float | None
 ) -> Speed:
     announce(f"Packing for {name}")
-    packings = [Packing.of(chunk, batch_tokens) for chunk in work.chunks]
+    packings = [Packing.from_passages(chunk, batch_tokens) for chunk in work.chunks]
 
     def go(some: Sequence[Packing]) -> None:
         with torch.inference_mode():
@@ -204,16 +204,16 @@ def encoded(
     announce("Encoding")
     seconds = timed(lambda: go(packings))
     groups = [batch.groups for packing in packings for batch in packing.batches]
-    total = sum(operations(model.side.passage, 0, some) for some in groups) + operations(
-        model.side.passage, work.columns, ()
+    total = sum(operations(model.tower.passage, 0, some) for some in groups) + operations(
+        model.tower.passage, work.columns, ()
     )
     share = None if peak is None else total / seconds / peak
     return Speed(name, seconds, work.tokens, work.columns, total, share)
 
 
-def print_kernels(encoder: DeviceEncoder, chunk: PackedPassages) -> None:
+def print_kernels(encoder: GpuEncoder, chunk: PackedPassages) -> None:
     """Of one batch of the middle of a chunk, which has the most common lengths."""
-    packing = Packing.of(chunk, encoder.tokens_per_batch)
+    packing = Packing.from_passages(chunk, encoder.tokens_per_batch)
     middle = packing.batches[len(packing.batches) // 2 :][:1]
     kinds = [torch.profiler.ProfilerActivity.CPU]
     kinds += [torch.profiler.ProfilerActivity.CUDA] if encoder.device.type == "cuda" else []
@@ -238,17 +238,17 @@ def synchronize() -> None:
         torch.cuda.synchronize()
 
 
-def chosen_threshold(encoder: DeviceEncoder, chunk: PackedPassages, keep: float | None) -> float | None:
+def chosen_threshold(encoder: GpuEncoder, chunk: PackedPassages, keep: float | None) -> float | None:
     if keep is None:
         return encoder.config.filter_threshold
-    packing = Packing.of(chunk, encoder.tokens_per_batch)
+    packing = Packing.from_passages(chunk, encoder.tokens_per_batch)
     with torch.inference_mode():
-        best_T = encoder.passages(packing)[1].amax(dim=1).cpu().numpy()[packing.places_T]
+        best_T = encoder.passages(packing)[1].amax(dim=1).cpu().numpy()[packing.positions_T]
     return float(np.quantile(best_T, 1 - keep))
 
 
 def measure_build(
-    report: Report, encoder: DeviceEncoder, source: Corpus, threshold: float | None, *, columns: int, finish: bool
+    report: Report, encoder: GpuEncoder, source: Corpus, threshold: float | None, *, columns: int, finish: bool
 ) -> None:
     """Up to the last committed part; then how long merging and candidates take."""
     with TemporaryDirectory() as place:

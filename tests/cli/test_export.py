@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import densephrases as package
+from densephrases.model import folders
 from densephrases.nn.phrase_model import PhraseModel
 
 from .conftest import Command
@@ -38,3 +39,10 @@ def test_nothing_to_export(densephrases: Command, tiny_model: PhraseModel, tmp_p
     result = densephrases("export", tmp_path, "--no-int8", "--no-fp32")
     assert result.code == 2
     assert "leaves nothing to export" in result.err
+
+
+def test_the_bundled_model_is_not_written_to(densephrases: Command, tiny_model: PhraseModel, tmp_path: Path) -> None:
+    tiny_model.save_pretrained(tmp_path)
+    result = densephrases("export", tmp_path, "--out", folders.resolve("small"))
+    assert result.code == 2
+    assert "is the bundled model 'small'" in result.err

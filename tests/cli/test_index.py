@@ -104,8 +104,8 @@ def test_an_index_made_by_torch_is_asked_with_the_export(
     """The device is a CPU here: all but the kernels is as on a GPU."""
     from densephrases.nn.gpu import encoder as device
 
-    load_on_device = device.load_on_device
-    monkeypatch.setattr(device, "load_on_device", lambda folder: load_on_device(folder, "cpu"))
+    load_on_gpu = device.load_on_gpu
+    monkeypatch.setattr(device, "load_on_gpu", lambda folder: load_on_gpu(folder, "cpu"))
     for folder, options in (("torch", ["--device", "cuda"]), ("onnx", [])):
         result = densephrases("index", corpus, "--out", tmp_path / folder, "--model", exported, *options)
         assert result.code == 0, result.err

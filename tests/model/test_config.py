@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from densephrases.errors import ConfigError, ModelError
-from densephrases.model.config import CONFIG_FILE, SCHEMA_VERSION, Kind, ModelConfig
+from densephrases.model.config import CONFIG_FILE, SCHEMA_VERSION, ModelConfig, ModelKind
 
 BACKBONE = {"model_type": "bert", "hidden_size": 64}
 
@@ -71,7 +71,7 @@ POSITIONS: list[tuple[dict[str, Any], int]] = [
 
 @pytest.mark.parametrize("kind", ["phrases", "reader"])
 @pytest.mark.parametrize(("backbone", "positions"), POSITIONS)
-def test_windows_may_not_exceed_the_backbones_positions(backbone: dict[str, Any], positions: int, kind: Kind) -> None:
+def test_windows_may_not_exceed_the_positions(backbone: dict[str, Any], positions: int, kind: ModelKind) -> None:
     settings: dict[str, Any] = {"base": "tiny", "backbone": backbone | {"hidden_size": 8}, "kind": kind, "overlap": 16}
     longest = ModelConfig(passage_tokens=positions, **settings)
     assert longest.passage_tokens == longest.positions == positions

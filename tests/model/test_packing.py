@@ -23,9 +23,9 @@ def own_ids(passage: TokenizedPassage) -> list[int]:
 @given(PASSAGES, st.integers(1, 60))
 def test_every_token_is_computed_once_and_found_again(passages: list[Passage], tokens_per_batch: int) -> None:
     given_passages = tokenized(passages)
-    packed = PackedPassages.of(given_passages)
-    packing = Packing.of(packed, tokens_per_batch)
-    assert packing.ids_N[packing.places_T].tolist() == [n for passage in given_passages for n in own_ids(passage)]
+    packed = PackedPassages.from_tokenized(given_passages)
+    packing = Packing.from_passages(packed, tokens_per_batch)
+    assert packing.ids_N[packing.positions_T].tolist() == [n for passage in given_passages for n in own_ids(passage)]
     assert packed.tokens_P.tolist() == [len(passage.offsets) for passage in given_passages]
     assert sorted(packing.ids_N.tolist()) == sorted(packed.ids_C.tolist())
 
@@ -33,7 +33,7 @@ def test_every_token_is_computed_once_and_found_again(passages: list[Passage], t
 @given(PASSAGES, st.integers(1, 60))
 def test_batches_are_whole_windows_in_groups_of_equal_length(passages: list[Passage], tokens_per_batch: int) -> None:
     windows = [window for passage in tokenized(passages) for window in passage.windows]
-    packing = Packing.of(PackedPassages.of(tokenized(passages)), tokens_per_batch)
+    packing = Packing.from_passages(PackedPassages.from_tokenized(tokenized(passages)), tokens_per_batch)
     expected = sorted(windows, key=lambda window: -len(window.ids))
     found = []
     for batch in packing.batches:
@@ -51,8 +51,8 @@ def test_batches_are_whole_windows_in_groups_of_equal_length(passages: list[Pass
 
 @given(PASSAGES, st.integers(0, 20))
 def test_parts_join_to_the_whole(passages: list[Passage], cut: int) -> None:
-    parts = [PackedPassages.of(tokenized(part)) for part in (passages[:cut], passages[cut:])]
-    whole = PackedPassages.of(tokenized(passages))
+    parts = [PackedPassages.from_tokenized(tokenized(part)) for part in (passages[:cut], passages[cut:])]
+    whole = PackedPassages.from_tokenized(tokenized(passages))
     for name in PackedPassages.__slots__:
         joined, expected = getattr(PackedPassages.join(parts), name), getattr(whole, name)
         np.testing.assert_array_equal(joined, expected)
@@ -61,7 +61,7 @@ def test_parts_join_to_the_whole(passages: list[Passage], cut: int) -> None:
 
 def test_batches_are_about_equal() -> None:
     passages = [Passage(" ".join(["w1"] * (5 + number % 7))) for number in range(200)]
-    packing = Packing.of(PackedPassages.of(tokenized(passages)), 500)
+    packing = Packing.from_passages(PackedPassages.from_tokenized(tokenized(passages)), 500)
     sizes = [batch.columns.stop - batch.columns.start for batch in packing.batches]
     assert len(sizes) == -(-sum(sizes) // 500)
     assert max(sizes) - min(sizes) <= 20

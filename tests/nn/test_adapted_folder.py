@@ -12,7 +12,7 @@ from densephrases.errors import ConfigError, ModelError
 from densephrases.model.config import CONFIG_FILE, ModelConfig
 from densephrases.model.load import load
 from densephrases.model.tasks import task_names
-from densephrases.nn.adapted_folder import export_tasks, read_adaptable, refuse_unfit_target, save_adapted
+from densephrases.nn.adapted_folder import export_tasks, read_adaptation_source, refuse_unfit_target, save_adapted
 from densephrases.nn.onnx.export import export_model
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower, load_task
@@ -32,7 +32,7 @@ def exported(tiny_base: Path, tmp_path: Path) -> Path:
 
 
 def changed_side(folder: Path, by: float) -> QuestionTower:
-    tower = read_adaptable(folder).tower
+    tower = read_adaptation_source(folder).tower
     with torch.no_grad():
         tower.start_head.weight.mul_(1 + by)
     return tower
@@ -66,7 +66,7 @@ def test_a_default_side_in_a_new_folder(exported: Path, tmp_path: Path) -> None:
     assert np.abs(asked(made) - asked(base)).max() > 0.2 * np.abs(expected).max()
     assert not made.config.share
     assert (tmp_path / "new" / "README.md").read_text() == "# adapted"
-    again = read_adaptable(tmp_path / "new").tower
+    again = read_adaptation_source(tmp_path / "new").tower
     assert np.abs(asked(AdaptedEncoder(base, again)) - expected).max() < 0.02 * np.abs(expected).max()
 
 
@@ -81,13 +81,13 @@ def test_what_is_known_of_vectors_is_taken_along(exported: Path, tmp_path: Path)
 
 def test_small_steps_are_not_rounded_away(exported: Path, tmp_path: Path) -> None:
     """Weights of an int8 model begin on the numbers of 8 bits; most that learning adds is less than half a step."""
-    tower = read_adaptable(exported).tower
+    tower = read_adaptation_source(exported).tower
     before = tower.start_head.weight.detach().clone()
     step = before.abs().amax(dim=1) / 127  # of each column of the graph
     with torch.no_grad():
         tower.start_head.weight.add_(0.3 * step[:, None])
     save_adapted(tower, exported, tmp_path / "new")
-    after = read_adaptable(tmp_path / "new").tower.start_head.weight
+    after = read_adaptation_source(tmp_path / "new").tower.start_head.weight
     torch.testing.assert_close(after - before, 0.3 * step[:, None].expand_as(before), rtol=0.2, atol=5e-4)
 
 
@@ -125,7 +125,7 @@ def test_a_side_may_be_learned_again(exported: Path) -> None:
 
 def test_learning_may_begin_with_a_task(exported: Path) -> None:
     save_adapted(changed_side(exported, 0.5), exported, exported, "trex")
-    adaptable = read_adaptable(exported, "trex")
+    adaptable = read_adaptation_source(exported, "trex")
     expected = asked(load(exported, task="trex"))
     found = asked(AdaptedEncoder(adaptable.encoder, adaptable.tower))
     assert np.abs(found - expected).max() < 0.1 * np.abs(expected).max()

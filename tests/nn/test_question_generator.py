@@ -8,7 +8,7 @@ import torch
 
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.tokenizer import Ids
-from densephrases.nn.question_generator import Decoding, QuestionGenerator, draw
+from densephrases.nn.question_generator import Decoding, QuestionGenerator, nucleus_sample
 from densephrases.text.passages import Passage
 
 from ..conftest import small_tokenizer
@@ -76,9 +76,9 @@ def test_other_seeds_draw_other_words(generator: QuestionGenerator, prompts: lis
 def test_draw() -> None:
     scores = torch.log(torch.tensor([[0.2, 0.5, 0.3]])).repeat(4, 1)
     uniform = torch.tensor([0.0, 0.49, 0.51, 0.99])
-    assert draw(scores, uniform, 1.0).tolist() == [1, 1, 2, 0]
-    assert draw(scores, uniform, 0.6).tolist() == [1, 1, 1, 2]
-    assert draw(scores, uniform, 0.1).tolist() == [1, 1, 1, 1]
+    assert nucleus_sample(scores, uniform, 1.0).tolist() == [1, 1, 2, 0]
+    assert nucleus_sample(scores, uniform, 0.6).tolist() == [1, 1, 1, 2]
+    assert nucleus_sample(scores, uniform, 0.1).tolist() == [1, 1, 1, 1]
 
 
 def test_saved_and_loaded(generator: QuestionGenerator, prompts: list[Ids], tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import torch
 from densephrases.errors import ConfigError
 from densephrases.index.segment.token_offsets import TOKEN_OFFSET_ARRAYS
 from densephrases.model.load import load
-from densephrases.nn.gpu.encoder import DeviceEncoder, read_indexable
+from densephrases.nn.gpu.encoder import GpuEncoder, read_indexing_model
 from densephrases.nn.onnx.export import export_model
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.search.encoders import encoder_of
@@ -34,8 +34,8 @@ def folders(tiny_base: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     return place / "checkpoint", place / "exported"
 
 
-def on_device(folder: Path) -> DeviceEncoder:
-    encoder = DeviceEncoder(read_indexable(folder), torch.device("cpu"))
+def on_device(folder: Path) -> GpuEncoder:
+    encoder = GpuEncoder(read_indexing_model(folder), torch.device("cpu"))
     encoder.tokens_per_batch, encoder.tokens_per_chunk = 256, 1024
     return encoder
 

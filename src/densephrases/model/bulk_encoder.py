@@ -1,4 +1,4 @@
-"""Encoding many passages at once on a device that computes while others prepare and write."""
+"""Encoding many passages at once on a GPU, which computes while other threads prepare and write."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -12,47 +12,47 @@ from densephrases.model.encoder import Encoder
 from densephrases.model.packing import PackedPassages, Packing
 from densephrases.quantize.codebooks import ProductQuantizer
 
-# Shape suffixes: T tokens of all passages in turn, R those that are kept, P passages, D vector size, F bytes.
+# Shape suffixes: R tokens that are kept, P passages, D vector size, F bytes of a code.
 
 
 @dataclass(frozen=True, slots=True)
 class KeptVectors:
-    """The tokens worth storing and their vectors, of 32 or 16 bits."""
+    """The numbers of the tokens that pass the filter, and their vectors in float32 or float16."""
 
     kept_R: NDArray[np.int64]
     vectors_RD: NDArray[np.floating[Any]]
 
 
-class Codes(NamedTuple):
-    """Bytes of rows, and of the means of passages beyond which rows are coded."""
+class PQCodes(NamedTuple):
+    """Codes of token vectors relative to the centroid of their passage, and codes of these centroids."""
 
     rows_RF: NDArray[np.uint8]
     means_PF: NDArray[np.uint8]
 
 
-Coding = Callable[[NDArray[np.floating[Any]], NDArray[np.int64]], Codes]
-"""Of vectors (R, D) of passages that have so many rows (P) each."""
+QuantizeVectors = Callable[[NDArray[np.floating[Any]], NDArray[np.int64]], PQCodes]
+"""Takes vectors (R, D) of several passages and the number of vectors of each passage (P)."""
 
 
 class BulkEncoder(Encoder):
-    """An encoder that is given many passages at once, and the next ones before it is done.
+    """An encoder that accepts the next passages before it has finished the previous ones.
 
     `start` and `finish` are each called by one thread only, for the same passages in the same order.
     """
 
-    workers: int = 0  # processes that tokenise; none leaves it to the caller's thread
+    workers: int = 0  # processes that tokenise; 0 tokenises in the caller's thread
 
     @abstractmethod
     def start(self, passages: PackedPassages, packing: Packing, threshold: float | None) -> Any:
-        """Begin to encode, without waiting for the device; tokens are kept as `PassageVectors.kept` says.
+        """Begin to encode without waiting for the GPU; `PassageVectors.kept` defines which tokens are kept.
 
-        The packing is of batches of `tokens_per_batch`.
+        The packing has batches of `tokens_per_batch`.
         """
 
     @abstractmethod
     def finish(self, started: Any) -> KeptVectors:
-        """Wait for what was begun."""
+        """Wait for what `start` has begun."""
 
     @abstractmethod
-    def coding(self, pq: ProductQuantizer) -> Coding:
-        """Codes vectors where they were made; a thread of its own may call it."""
+    def quantizer(self, pq: ProductQuantizer) -> QuantizeVectors:
+        """Quantises vectors on the GPU; may be called by a thread of its own."""

@@ -1,8 +1,9 @@
-"""The card of a model folder: what it is, what it was trained on, how good it was found to be."""
+"""The model card, README.md of a model folder: description, training data, settings and scores."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from densephrases.atomic_files import replace_file
 from densephrases.model.config import ModelConfig
 from densephrases.model.prompts import GeneratorConfig
 
@@ -30,14 +31,14 @@ tags: [question-answering, phrase-retrieval]
 """
 
 _DESCRIPTIONS = {
-    "phrases": "A phrase model: every token of a passage becomes a vector, a question becomes two, and the answer is "
+    "phrases": "A phrase model: it encodes every token of a passage as one vector and a question as two. The answer is "
     "the phrase whose first and last token have the largest sum of inner products with them.",
-    "adapted": "A phrase model whose question encoders were trained further to find answers in an index (query-side "
-    "fine-tuning). Its passage encoder is that of the model it comes from: it asks the indexes with this fingerprint.",
-    "reader": "A cross-attention reader: it reads question and passage together and marks the answer. It teaches "
-    "phrase models; on its own it is far slower than they are.",
-    "generator": "A question generator: it reads a passage with an answer between tags and writes the question. Its "
-    "questions are further training data for phrase models.",
+    "adapted": "A phrase model whose query encoder was fine-tuned to find answers in an index (query-side "
+    "fine-tuning). Its passage encoder is unchanged: it searches all indexes with this fingerprint.",
+    "reader": "A cross-attention reader: it reads question and passage together and marks the answer. It is the "
+    "teacher of phrase models, and far slower than they are.",
+    "generator": "A question generator: it reads a passage with a tagged answer and writes the question. Its "
+    "questions are additional training data for phrase models.",
 }
 _SHOWN = (
     "share",
@@ -54,7 +55,7 @@ _SHOWN = (
 
 
 def write_card(folder: Path, config: ModelConfig, datasets: Sequence[str], scores: Mapping[str, float]) -> None:
-    (folder / CARD_FILE).write_text(model_card(config, datasets, scores), encoding="utf-8")
+    replace_file(folder / CARD_FILE, model_card(config, datasets, scores))
 
 
 def write_generator_card(
@@ -69,7 +70,7 @@ def write_generator_card(
         settings="\n".join(f"| {name} | {value} |" for name, value in limits.items()),
         scores=_score_rows(scores),
     )
-    (folder / CARD_FILE).write_text(card, encoding="utf-8")
+    replace_file(folder / CARD_FILE, card)
 
 
 def _score_rows(scores: Mapping[str, float]) -> str:
@@ -83,7 +84,7 @@ def read_card(folder: Path) -> str:
 
 
 def adapted_card(config: ModelConfig, datasets: Sequence[str], scores: Mapping[str, float]) -> str:
-    """The card of a query encoder that was learned further, for the passage encoder of another model."""
+    """The card of a model with a fine-tuned query encoder."""
     return _TEMPLATE.format(
         base=config.base,
         datasets=", ".join(datasets),
@@ -94,20 +95,20 @@ def adapted_card(config: ModelConfig, datasets: Sequence[str], scores: Mapping[s
     )
 
 
-def averaged_card(config: ModelConfig, parts: Sequence[str]) -> str:
-    """The card of a model whose weights are the mean of others'."""
+def averaged_card(config: ModelConfig, models: Sequence[str]) -> str:
+    """The card of a model with the average weights of others."""
     return _TEMPLATE.format(
         base=config.base,
         datasets="",
-        title="DensePhrases model, the mean of others",
-        description=f"{_DESCRIPTIONS['phrases']}\n\nIts weights are the mean of those of {', '.join(parts)}.",
+        title="DensePhrases model, the average of others",
+        description=f"{_DESCRIPTIONS['phrases']}\n\nIts weights are the mean of those of {', '.join(models)}.",
         settings="\n".join(f"| {name} | {getattr(config, name)} |" for name in _SHOWN),
         scores="",
     )
 
 
 def model_card(config: ModelConfig, datasets: Sequence[str], scores: Mapping[str, float]) -> str:
-    """The card of a freshly trained model, with its scores on the data it was tuned on."""
+    """The card of a newly trained model, with its scores on the development data."""
     shown = _SHOWN if config.kind == "phrases" else ("passage_tokens", "question_tokens", "max_words")
     return _TEMPLATE.format(
         base=config.base,

@@ -1,4 +1,4 @@
-"""What a phrase model is, as it stands in the `config.json` of a model folder."""
+"""The configuration of a phrase model, as stored in the `config.json` of a model folder."""
 
 import json
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from densephrases.atomic_files import replace_file
 from densephrases.errors import ConfigError, ModelError
 
 SCHEMA_VERSION = 2
@@ -16,10 +17,11 @@ QuestionBackbone = Literal["separate", "shared"]
 
 _LEAST = {"passage_tokens": 1, "overlap": 0, "title_tokens": 0, "question_tokens": 3, "max_words": 1}
 _HIDDEN_SIZE_NAMES = ("hidden_size", "dim", "d_model")  # BERT and most others, DistilBERT, a few
-Kind = Literal["phrases", "reader"]
+ModelKind = Literal["phrases", "reader"]
 
-_FORMER_KEYS = {"trunk": "backbone", "question_trunk": "question_backbone", "word_weight": "lexical_weight"}  # of 1
-_SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")
+# Keys of schema version 1, and what they are called now.
+_FORMER_KEYS = {"trunk": "backbone", "question_trunk": "question_backbone", "word_weight": "lexical_weight"}
+_SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")  # leave their first positions unused
 _READER_ROOM = 16  # tokens of a reader's input beside the longest question
 
 
@@ -30,24 +32,25 @@ class ModelConfig:
     Attributes:
         base: Name of the pre-trained encoder all backbones start from.
         backbone: The Hugging Face configuration of that encoder.
-        share: One backbone encodes passages and questions alike.
+        share: One backbone encodes both passages and questions.
         split: DenSPI's split of the hidden vector into start, end and coherency parts; needs `share`.
         dim: Size of a learned projection of all vectors; None keeps the backbone's hidden size.
-        question_backbone: Two question encoders, or one with a linear head for start and end each.
-        passage_tokens: Longest input of the passage encoder; longer passages are read in windows.
+        question_backbone: 'separate' has one backbone each for start and end vectors of a question, 'shared' one
+            backbone with two linear heads.
+        passage_tokens: Longest input of the passage encoder; longer passages are encoded in windows.
         overlap: Tokens that neighbouring windows have in common.
-        title_tokens: Tokens of the title that stand before each window.
+        title_tokens: Tokens of the title that precede each window.
         question_tokens: Longest question, special tokens included; longer ones are cut.
         max_words: Longest phrase, the paper's L.
-        filter_threshold: A token is worth storing if its start or its end filter logit exceeds this.
-        length_penalty: Taken off a phrase's score for each of its characters: two boundaries that are scored apart
-            do not see how far apart they are.
-        lexical_weight: Weight of lexical overlap: score -= weight x the sum of the IDFs of those question
-            terms that the passage lacks.
-        fingerprint: Names the passage encoder, which made the vectors of an index. Models that share it can ask the
-            same indexes. Set on export.
-        confidence: Weights that turn the scores of a result list into probabilities; None if they were never fitted.
-        kind: A phrase model, or a cross-attention reader (which only has the backbone and the limits).
+        filter_threshold: A token is stored if its start or its end filter logit exceeds this; None stores all.
+        length_penalty: Subtracted from a phrase's score for each of its characters: start and end are scored
+            independently, whatever their distance.
+        lexical_weight: Weight of lexical overlap: score -= weight x sum of the IDFs of the question terms that the
+            passage lacks.
+        fingerprint: Identifies the passage encoder, which made the vectors of an index. Models with the same
+            fingerprint can search the same indexes. Set on export.
+        confidence: Weights that turn the scores of a result list into probabilities; None if none were fitted.
+        kind: A phrase model, or a cross-attention reader (which has only the backbone and the limits).
     """
 
     base: str
@@ -66,7 +69,7 @@ class ModelConfig:
     lexical_weight: float = 0.0
     fingerprint: str = ""
     confidence: dict[str, float] | None = None
-    kind: Kind = "phrases"
+    kind: ModelKind = "phrases"
     schema_version: int = SCHEMA_VERSION
 
     def __post_init__(self) -> None:
@@ -108,7 +111,7 @@ class ModelConfig:
 
     @property
     def positions(self) -> int:
-        """The longest input the backbone has positions for; RoBERTa and its kin leave the first ones unused."""
+        """The longest input for which the backbone has positions."""
         table = int(self.backbone.get("max_position_embeddings") or 1_000_000)
         unused = int(self.backbone.get("pad_token_id") or 0) + 1 if self.backbone.get("model_type") in _SHIFTED else 0
         return table - unused
@@ -127,7 +130,7 @@ class ModelConfig:
 
     @property
     def split_parts(self) -> tuple[slice, slice, slice, slice]:
-        """With `split`, where a hidden vector keeps its start, end and two coherency parts (DenSPI's proportions)."""
+        """With `split`, the start, end and two coherency parts of a hidden vector, in DenSPI's proportions."""
         coherency = max(self.hidden // 32, 1)
         boundary = (self.hidden - 2 * coherency) // 2
         edges = [0, boundary, 2 * boundary, 2 * boundary + coherency, 2 * boundary + 2 * coherency]
@@ -139,7 +142,7 @@ class ModelConfig:
         return self.share or self.question_backbone == "shared"
 
     def with_own_questions(self) -> Self:
-        """The same model with question encoders that no longer are the passage encoder."""
+        """The same model with a query encoder that shares no backbone with the passage encoder."""
         return replace(self, share=False, question_backbone="shared" if self.one_question_backbone else "separate")
 
     def with_threshold(self, threshold: float | None) -> Self:
@@ -158,14 +161,14 @@ class ModelConfig:
         return replace(self, confidence=weights)
 
     def unfitted(self) -> Self:
-        """As it is for a model that will make other vectors: without what was fitted to those it makes now."""
+        """Without what was fitted to the model's vectors, for a model that will make other ones."""
         return replace(self, fingerprint="", confidence=None)
 
     def save(self, folder: Path) -> None:
-        (folder / CONFIG_FILE).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+        replace_file(folder / CONFIG_FILE, json.dumps(asdict(self), indent=2) + "\n")
 
     @classmethod
-    def load(cls, folder: Path, kind: Kind = "phrases") -> Self:
+    def load(cls, folder: Path, kind: ModelKind = "phrases") -> Self:
         path = folder / CONFIG_FILE
         if not folder.is_dir():
             raise ModelError(f"Model folder '{folder}' does not exist; give a folder made by training or export.")
@@ -182,7 +185,7 @@ class ModelConfig:
 
     @classmethod
     def describes(cls, folder: Path) -> bool:
-        """Whether a folder holds a model of ours, not a Hugging Face one, whose configuration has the same name."""
+        """Whether a folder holds a model of this package; Hugging Face models have a config.json too."""
         path = folder / CONFIG_FILE
         try:
             values = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None

@@ -1,4 +1,4 @@
-"""Passages and questions to vectors, whatever computes the forward pass."""
+"""Passages and questions to vectors: the interface of all encoders, and the batching they share."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -21,15 +21,15 @@ from densephrases.text.passages import Passage
 
 @dataclass(frozen=True, slots=True)
 class PassageVectors:
-    """One vector and two filter logits for every token of a passage, and where the tokens stand in its text."""
+    """One vector, two filter logits and the offsets in the text for every token of a passage."""
 
     vectors_TD: Floats
     filter_T2: Floats
     offsets_T2: NDArray[np.int64]
-    max_span_T: NDArray[np.int64]
+    max_span_T: NDArray[np.int64]  # number of the last token of the longest phrase that starts with this one
 
     def kept(self, threshold: float | None) -> NDArray[np.bool_]:
-        """Tokens worth storing: start or end logit above the threshold, and never none of a passage."""
+        """Tokens to store: those whose start or end logit exceeds the threshold, and the best of each passage."""
         best_T = self.filter_T2.max(axis=1, initial=-np.inf)
         if threshold is None or len(best_T) == 0:
             return np.ones(len(best_T), dtype=bool)
@@ -40,7 +40,7 @@ class PassageVectors:
 class QuestionVectors:
     start_BD: Floats
     end_BD: Floats
-    coherency_B: Floats | None = None  # only of models with `split`
+    coherency_B: Floats | None = None  # only in models with `split`
 
     def __len__(self) -> int:
         return len(self.start_BD)
@@ -49,9 +49,9 @@ class QuestionVectors:
 class Encoder(ABC):
     """Turns text into vectors in batches of similar length; subclasses compute one padded batch."""
 
-    # What a batch computes should stay in the caches of a CPU: batches of 8192 tokens take 1.3 times as long.
+    # Small enough for the caches of a CPU: batches of 8192 tokens take 1.3 times as long.
     tokens_per_batch = 512
-    tokens_per_chunk = 32768  # to be given at once, so that batches find windows of equal length
+    tokens_per_chunk = 32768  # best given at once, so that a batch finds windows of equal length
 
     def __init__(self, config: ModelConfig, tokens: Tokens) -> None:
         self.config = config
@@ -67,27 +67,27 @@ class Encoder(ABC):
 
     @property
     def fingerprint(self) -> str:
-        """Names what the passage vectors were made with; empty if nothing is known of it."""
+        """Identifies the passage encoder; empty if unknown."""
         return self.config.fingerprint
 
     @property
     def product_quantizer(self) -> ProductQuantizer | None:
-        """How its vectors are spread, if it is known."""
+        """The quantizer that was learned from the model's vectors, if it has one."""
         return None
 
     @property
     def tasks(self) -> list[str]:
-        """Names of the query encoders it has beside the default one."""
+        """Names of the query encoders beside the default one."""
         return []
 
     def with_task(self, task: str | None) -> "Encoder":
-        """The same passage encoder with the query encoder of a task, None the default one."""
+        """The same passage encoder with the query encoder of a task; None takes the default one."""
         if task is not None:
             raise ModelError(f"The model of base '{self.config.base}' has no task {task!r}: it stands in no folder.")
         return self
 
     def open_ahead(self) -> None:
-        """Begin to open what questions need, where that takes time, while the caller does something else."""
+        """Start to load the query encoder in the background, if loading takes time."""
         return
 
     def encode_passages(self, passages: Sequence[Passage]) -> list[PassageVectors]:
@@ -127,7 +127,7 @@ class Encoder(ABC):
 
 
 class DelegatingEncoder(Encoder):
-    """Encodes one side by itself and leaves the other, and what is known of the model, to another encoder."""
+    """Leaves to another encoder all that a subclass does not compute itself, and the properties of the model."""
 
     def __init__(self, base: Encoder, config: ModelConfig, tokens: Tokens) -> None:
         super().__init__(config, tokens)

@@ -1,4 +1,4 @@
-"""An encoder of a model that comes with the package, or of any other."""
+"""Load the encoder of a bundled model or of any exported model folder."""
 
 from pathlib import Path
 
@@ -18,6 +18,6 @@ def load(
         model: A name such as 'small', or the folder of an exported model.
         precision: 'int8' or 'fp32'; None takes int8 where the folder has it.
         threads: Threads of one forward pass; None takes one for each core.
-        task: Name of a query encoder that was learned for a task; None takes the default one.
+        task: Name of the query encoder of a task; None takes the default one.
     """
     return OnnxEncoder.load(resolve(model), precision, threads, task)

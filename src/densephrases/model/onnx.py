@@ -1,4 +1,4 @@
-"""The forward pass in ONNX Runtime: what a user of a finished model needs, and no torch."""
+"""The forward pass in ONNX Runtime, for which torch is not needed."""
 
 import os
 from concurrent.futures import Future
@@ -35,19 +35,19 @@ def weights_file(precision: str) -> str:
     return f"weights.{precision}.bin"
 
 
-# A query encoder that was learned apart, from an int8 model, cannot go back to 8 bits: steps of learning are smaller
-# than the steps between numbers of 8 bits, on which its weights began, and most would be rounded away again.
+# A query encoder that was fine-tuned from an int8 model cannot go back to int8: its weights start on the grid of int8
+# values, and most updates are smaller than half a step of that grid, so rounding would undo them.
 OWN_QUESTION_GRAPH = "question.fp16.onnx"
 OWN_QUESTION_WEIGHTS = "question.fp16.bin"
 
 
 def exported_precisions(folder: Path) -> list[Precision]:
-    """Those for which the folder has graphs, the one that is taken by default first."""
+    """The precisions of the folder's graphs, the default one first."""
     return [p for p in ("int8", "fp32") if any((folder / graph_file(kind, p)).exists() for kind in GRAPHS)]
 
 
 class OnnxEncoder(Encoder):
-    """An exported model on the CPU. Its two graphs are opened when first needed: asking never loads `passage`."""
+    """An exported model on the CPU. Each graph is loaded on first use: searching never loads `passage`."""
 
     def __init__(
         self,
@@ -72,9 +72,13 @@ class OnnxEncoder(Encoder):
         threads: int | None = None,
         task: str | None = None,
     ) -> Self:
-        """An exported folder; the precision is int8 where the folder has it, the threads one for each core it may use.
+        """The model of an exported folder.
 
-        Questions are encoded by the side of the task, or by the default side.
+        Args:
+            folder: The model folder.
+            precision: None takes int8 if the folder has it, else fp32.
+            threads: Threads of one forward pass; None takes one for each core that the process may use.
+            task: Name of a query encoder of the folder; None takes the default one.
         """
         if precision is not None and precision not in PRECISIONS:
             raise ConfigError(f"precision={precision!r} is unknown; expected one of {list(PRECISIONS)} or None.")
@@ -97,7 +101,7 @@ class OnnxEncoder(Encoder):
 
     @property
     def fingerprint(self) -> str:
-        """The configuration's, or for folders exported before it had one a hash of what encodes passages."""
+        """The configuration's; for older folders, whose configuration has none, a hash of the passage graph's files."""
         return self.config.fingerprint or self._files_hash
 
     @cached_property
@@ -135,7 +139,7 @@ class OnnxEncoder(Encoder):
 
     @cached_property
     def _question_session(self) -> Future[Any]:
-        """Opened by a thread of its own, so that a caller may do something else before its first question."""
+        """Loaded by a thread of its own, so that the caller can go on until its first question."""
         opened: Future[Any] = Future()
         Thread(target=self._open_questions, args=(opened,)).start()
         return opened
@@ -145,7 +149,7 @@ class OnnxEncoder(Encoder):
             path = self.question_path
             is_own = path.name == OWN_QUESTION_GRAPH
             opened.set_result(self._session(path, OWN_QUESTION_WEIGHTS if is_own else weights_file(self.precision)))
-        except BaseException as error:  # raised where the session is asked for
+        except BaseException as error:  # raised in the thread that uses the session
             opened.set_exception(error)
 
     @property
@@ -172,7 +176,10 @@ class OnnxEncoder(Encoder):
 
 
 def _restricted_cores() -> int:
-    """How many are left to the process if not all are, else 0: let the library choose, which does not look at that."""
+    """The number of cores that the process may use, or 0 if it may use all: then onnxruntime chooses.
+
+    onnxruntime ignores the processor affinity of the process.
+    """
     if not hasattr(os, "sched_getaffinity"):
         return 0
     allowed = len(os.sched_getaffinity(0))
@@ -180,7 +187,10 @@ def _restricted_cores() -> int:
 
 
 def _read_linked(weights: Path, options: Any) -> bytes:
-    """Weights behind a link, as in the caches of model hubs: newer versions follow none that leaves the folder."""
+    """The content of a linked weights file, as in the caches of model hubs.
+
+    Newer versions of onnxruntime follow no link that leaves the folder.
+    """
     if not (weights.is_symlink() and hasattr(options, "add_external_initializers_from_files_in_memory")):
         return b""
     content = weights.read_bytes()
@@ -189,7 +199,7 @@ def _read_linked(weights: Path, options: Any) -> bytes:
 
 
 def _question_path(place: Path, precision: Precision, task: str | None) -> Path:
-    """A side that was learned apart has one graph for all precisions of its model."""
+    """A query encoder that was trained on its own has one graph for all precisions of its model."""
     own = place / OWN_QUESTION_GRAPH
     return own if task is not None or own.is_file() else place / graph_file("question", precision)
 
@@ -216,7 +226,7 @@ def _refuse_missing(folder: Path, precision: Precision, task: str | None) -> Non
 
 
 def run_graph(session: Any, batch: TokenBatch, outputs: list[str]) -> list[Floats]:
-    """Encoders without token types have no such input: feed what the graph declares."""
+    """Run a graph on the inputs that it declares: encoders without token types have no input for them."""
     inputs = {"ids": batch.ids, "types": batch.types, "mask": batch.mask}
     feed = {declared.name: inputs[declared.name] for declared in session.get_inputs()}
     return [np.asarray(array, dtype=np.float32) for array in session.run(outputs, feed)]

@@ -1,6 +1,6 @@
-"""Tokenised passages as a few flat arrays, and the order in which a device computes them without any padding.
+"""Tokenised passages as flat arrays, and the order in which a GPU computes them without padding.
 
-Everything here is a handful of numpy operations for a million tokens: no Python for each passage.
+A handful of numpy operations handles a million tokens: no Python code runs for each passage.
 """
 
 from collections.abc import Sequence
@@ -11,40 +11,39 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.arrays import Ints, ranges
 from densephrases.model.tokenizer import TokenizedPassage
 
-Integers = NDArray[np.int64]
-
-# Shape suffixes: P passages, T their tokens, W windows, C columns of all windows in turn, N the same columns in the
-# order in which they are computed.
+# Shape suffixes: P passages, T their tokens, W windows, C columns of all windows in turn, N the same columns in
+# computing order.
 
 
 @dataclass(frozen=True, slots=True)
 class PackedPassages:
-    """What `TokenizedPassage` says of one, of many passages and small enough to be sent between processes.
+    """Many `TokenizedPassage`s, small enough to be sent between processes.
 
     Attributes:
         ids_C: Token ids of all windows, one after the other.
-        types_C: Their types.
-        lengths_W: How many columns each window has.
-        owns_W2: The columns whose results are taken from this window; those of all windows are all tokens in turn.
-        begins_T: Where each token begins in its passage's text.
-        widths_T: How many characters it has.
-        max_spans_T: How many further tokens a phrase that begins here may take.
-        tokens_P: How many tokens each passage has.
+        types_C: Their token types.
+        lengths_W: Number of columns of each window.
+        owns_W2: Range of columns whose results are taken from the window; over all windows, these are all tokens.
+        begins_T: Offset of each token in its passage's text.
+        widths_T: Number of characters of each token.
+        max_spans_T: Number of further tokens that a phrase starting here may have.
+        tokens_P: Number of tokens of each passage.
     """
 
     ids_C: NDArray[np.int32]
     types_C: NDArray[np.uint8]
-    lengths_W: Integers
-    owns_W2: Integers
+    lengths_W: Ints
+    owns_W2: Ints
     begins_T: NDArray[np.uint16]
     widths_T: NDArray[np.uint16]
     max_spans_T: NDArray[np.uint8]
-    tokens_P: Integers
+    tokens_P: Ints
 
     @classmethod
-    def of(cls, passages: Sequence[TokenizedPassage]) -> Self:
+    def from_tokenized(cls, passages: Sequence[TokenizedPassage]) -> Self:
         windows = [window for passage in passages for window in passage.windows]
         offsets_T2 = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(p.offsets for p in passages)])
         max_spans_T = np.concatenate(
@@ -88,7 +87,7 @@ class Group(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What is computed at once: some columns and the windows they make up, both in computing order."""
+    """Columns that are computed at once and the windows they belong to, both in computing order."""
 
     columns: slice
     windows: slice
@@ -97,54 +96,48 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Windows sorted by length, longest first, and cut into batches of about equal size."""
+    """Windows sorted by length, longest first, and divided into batches of about equal size."""
 
     ids_N: NDArray[np.int32]
-    columns_N: NDArray[np.int32]  # place within the window
+    columns_N: NDArray[np.int32]  # position within the window
     types_N: NDArray[np.uint8]
     edges_W: NDArray[np.int32]  # where each window begins, and where the last one ends
-    places_T: Integers  # where in computing order each token of the passages stands
+    positions_T: Ints  # position of each token of the passages in computing order
     batches: tuple[Batch, ...]
 
     @classmethod
-    def of(cls, packed: PackedPassages, tokens_per_batch: int) -> Self:
+    def from_passages(cls, packed: PackedPassages, tokens_per_batch: int) -> Self:
         order_W = np.argsort(-packed.lengths_W, kind="stable")
         lengths_W = packed.lengths_W[order_W]
         edges = _edges(lengths_W)
-        sources_N = _ranges(_edges(packed.lengths_W)[:-1][order_W], lengths_W)
+        _, sources_N = ranges(_edges(packed.lengths_W)[:-1][order_W], lengths_W)
         columns_N = np.arange(edges[-1]) - np.repeat(edges[:-1], lengths_W)
-        places_C = np.empty(len(sources_N), dtype=np.int64)
-        places_C[sources_N] = np.arange(len(sources_N))
-        owned = packed.owns_W2[:, 1] - packed.owns_W2[:, 0]
-        own_T = _ranges(_edges(packed.lengths_W)[:-1] + packed.owns_W2[:, 0], owned)
+        positions_C = np.empty(len(sources_N), dtype=np.int64)
+        positions_C[sources_N] = np.arange(len(sources_N))
+        owned_W = packed.owns_W2[:, 1] - packed.owns_W2[:, 0]
+        _, own_T = ranges(_edges(packed.lengths_W)[:-1] + packed.owns_W2[:, 0], owned_W)
         return cls(
             packed.ids_C[sources_N],
             columns_N.astype(np.int32),
             packed.types_C[sources_N],
             edges.astype(np.int32),
-            places_C[own_T],
+            positions_C[own_T],
             tuple(_batches(lengths_W, edges, tokens_per_batch)),
         )
 
 
-def _edges(lengths: Integers) -> Integers:
+def _edges(lengths: Ints) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)])
 
 
-def _ranges(starts: Integers, lengths: Integers) -> Integers:
-    """All numbers from each start on, as many as its length says."""
-    edges = _edges(lengths)
-    return np.repeat(starts - edges[:-1], lengths) + np.arange(edges[-1])
-
-
-def _batches(lengths_W: Integers, edges: Integers, tokens_per_batch: int) -> list[Batch]:
+def _batches(lengths_W: Ints, edges: Ints, tokens_per_batch: int) -> list[Batch]:
     total = int(edges[-1])
     count = -(-total // tokens_per_batch)
     cuts = np.searchsorted(edges, np.linspace(0, total, count + 1)).tolist() if count else [0]
     return [_batch(lengths_W, edges, slice(a, b)) for a, b in pairwise(cuts) if a < b]
 
 
-def _batch(lengths_W: Integers, edges: Integers, windows: slice) -> Batch:
+def _batch(lengths_W: Ints, edges: Ints, windows: slice) -> Batch:
     lengths_W, edges = lengths_W[windows], edges[windows.start : windows.stop + 1]
     begins = np.flatnonzero(np.diff(lengths_W, prepend=-1))
     counts = np.diff(begins, append=len(lengths_W))

@@ -1,4 +1,4 @@
-"""Ragged rows to rectangular batches, with little padding."""
+"""Rows of different lengths to rectangular batches with little padding."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class TokenBatch:
 
 
 def pad_rows(rows: Sequence[NDArray[Any]], value: float, dtype: Any, multiple: int = 1) -> NDArray[Any]:
-    """Rows of any length as one array, filled up with `value` to a width that is a multiple of `multiple`."""
+    """One array of all rows, padded with `value` to a width that is a multiple of `multiple`."""
     longest = max((len(r) for r in rows), default=0)
     padded = np.full((len(rows), -(-longest // multiple) * multiple), value, dtype=dtype)
     for i, row in enumerate(rows):
@@ -36,7 +36,7 @@ def token_batch(
 
 
 def batches_by_length(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """Row numbers in batches of similar length, each of at most `tokens` tokens with its padding."""
+    """Row numbers in batches of similar length; a batch of several rows has at most `tokens` tokens with padding."""
     order = np.argsort(-np.asarray(lengths), kind="stable")
     batch: list[int] = []
     for i in order.tolist():

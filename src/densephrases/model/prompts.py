@@ -1,4 +1,4 @@
-"""What a question generator reads: the words around an answer, the answer between tags; and what it writes."""
+"""Prompts of a question generator, which mark the answer in its context with tags, and the questions it writes."""
 
 import json
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from tokenizers import AddedToken, Encoding, Tokenizer
 
+from densephrases.atomic_files import replace_file
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.tokenizer import Ids, token_offsets
 from densephrases.text.passages import Passage
@@ -27,14 +28,14 @@ PASSAGE, ANSWER, ANSWER_END, QUESTION, QUESTION_END = TAGS = (
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorConfig:
-    """How much a question generator reads and writes.
+    """The input and output limits of a question generator.
 
     Attributes:
         base: Name of the language model it was trained from.
         context_tokens: Tokens of the passage around the answer, the answer included.
-        title_tokens: Tokens of the article's title that stand before them.
-        question_tokens: Longest question; longer ones are not learned and not written.
-        end: The token that ends a question: the base's own end of a text, which it knows, or else a tag.
+        title_tokens: Tokens of the article's title that precede them.
+        question_tokens: Longest question; longer ones are neither trained on nor generated.
+        end: The token that ends a question: the base model's end-of-text token if it has one, else a tag.
     """
 
     base: str
@@ -50,7 +51,7 @@ class GeneratorConfig:
                 raise ConfigError(f"{name}={getattr(self, name)} is too small: expected at least {least}.")
 
     def save(self, folder: Path) -> None:
-        (folder / GENERATOR_FILE).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+        replace_file(folder / GENERATOR_FILE, json.dumps(asdict(self), indent=2) + "\n")
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -62,13 +63,13 @@ class GeneratorConfig:
             )
         values = json.loads(path.read_text(encoding="utf-8"))
         if values.get("schema_version") != SCHEMA_VERSION or values.keys() != {f.name for f in fields(cls)}:
-            raise ModelError(f"'{path}' is of another version than {SCHEMA_VERSION}; train the generator anew.")
+            raise ModelError(f"'{path}' does not have schema version {SCHEMA_VERSION}; train the generator again.")
         return cls(**values)
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedPassage:
-    """A passage's tokens, from which the prompts of all its answers are cut."""
+    """The tokens of a passage, from which the prompts of all its answers are made."""
 
     title: list[int]
     ids: list[int]
@@ -76,7 +77,7 @@ class EncodedPassage:
 
 
 class Prompts:
-    """A tokenizer that knows the tags, and the limits of what is read and written."""
+    """A tokenizer with the tags, and the limits of prompts and questions."""
 
     def __init__(self, tokenizer: Tokenizer, config: GeneratorConfig) -> None:
         tokenizer.no_truncation()
@@ -88,7 +89,7 @@ class Prompts:
         if config.end not in vocabulary:
             raise ModelError(f"The tokenizer has no token '{config.end}' to end a question; copy the folder again.")
         self.end_id = vocabulary[config.end]
-        self.vocabulary = max(vocabulary.values()) + 1  # rows that an embedding table needs
+        self.vocabulary = max(vocabulary.values()) + 1  # rows of the embedding table
 
     def passages(self, passages: Sequence[Passage]) -> list[EncodedPassage]:
         texts = self._encode([p.text for p in passages])
@@ -100,7 +101,7 @@ class Prompts:
         ]
 
     def prompt(self, passage: EncodedPassage, first: int, last: int) -> Ids | None:
-        """The context of the answer that has the passage's tokens first to last; None if it does not fit."""
+        """The prompt for the answer of tokens `first` to `last` of the passage; None if the answer is too long."""
         count = last - first + 1
         if count > self.config.context_tokens:
             return None
@@ -118,12 +119,12 @@ class Prompts:
         return np.array([number for part in parts for number in part], dtype=np.int64)
 
     def questions(self, texts: Sequence[str]) -> list[Ids]:
-        """Token ids of questions with the one that ends them."""
+        """Token ids of questions with the end token."""
         encodings = self._encode([text.strip() for text in texts])
         return [np.array([*encoding.ids, self.end_id], dtype=np.int64) for encoding in encodings]
 
     def text(self, ids: Sequence[int]) -> str | None:
-        """The question that was written; None if it did not come to its end."""
+        """The generated question; None if it has no end token."""
         if self.end_id not in ids:
             return None
         decoded: str = self.tokenizer.decode(list(ids[: list(ids).index(self.end_id)]), skip_special_tokens=True)
@@ -134,7 +135,7 @@ class Prompts:
 
 
 def centred(count: int, first: int, last: int, room: int) -> tuple[int, int]:
-    """The range of at most `room` of `count` tokens with as much before `first` as after `last`, where there is."""
+    """The range of at most `room` of `count` tokens around `first` to `last`, with equal context before and after."""
     before = (room - (last - first + 1)) // 2
     start = max(min(first - before, count - room), 0)
     return start, min(start + room, count)

@@ -1,7 +1,7 @@
-"""Several query encoders in one model folder: the default one beside the passage encoder, others by the name of a task.
+"""Query encoders of tasks: a model folder has a default one, and others by the name of a task.
 
-`tasks/NAME/` holds a query encoder alone, with a `config.json` of its own. It serves every index of the model, since
-the passage encoder, and with it the fingerprint, is the folder's.
+`tasks/NAME/` holds only a query encoder, with a `config.json` of its own. It searches every index of the model, since
+the folder has one passage encoder, and so one fingerprint, for all tasks.
 """
 
 import re
@@ -19,16 +19,16 @@ def task_names(folder: Path) -> list[str]:
 
 
 def task_folder(folder: Path, task: str | None) -> Path:
-    """Where a query encoder stands or will stand: with no task, in the model's folder itself."""
+    """The folder of a task's query encoder, existing or not; without a task, the model folder itself."""
     if task is None:
         return folder
     if not _NAME.fullmatch(task):
-        raise ConfigError(f"task={task!r} is no name of a task; expected letters, digits, '-' and '_', at most 64.")
+        raise ConfigError(f"task={task!r} is no name of a task; expected at most 64 letters, digits, '-' and '_'.")
     return folder / TASKS_FOLDER / task
 
 
 def known_task_folder(folder: Path, task: str | None) -> Path:
-    """Where a query encoder stands; a name the model does not have is refused."""
+    """The folder of a task's query encoder; a task that the model does not have is refused."""
     place = task_folder(folder, task)
     if task is not None and task not in (names := task_names(folder)):
         known = f"it has {', '.join(map(repr, names))}" if names else "it has only its default query encoder"
@@ -40,7 +40,7 @@ def known_task_folder(folder: Path, task: str | None) -> Path:
 
 
 def task_config(folder: Path, task: str | None, model: ModelConfig) -> ModelConfig:
-    """The configuration under which a task's questions are asked; it must belong to the model's passage encoder."""
+    """The configuration of a task; it must have the fingerprint of the model's passage encoder."""
     if task is None:
         return model
     config = ModelConfig.load(known_task_folder(folder, task))

@@ -1,4 +1,4 @@
-"""Text to token ids and back to characters: the only place that knows special tokens, titles and windows."""
+"""Text to token ids with offsets; only this module knows about special tokens, titles and windows."""
 
 import logging
 import re
@@ -19,8 +19,8 @@ from densephrases.text.words import skip_spaces, word_numbers
 logger = logging.getLogger(__name__)
 
 TOKENIZER_FILE = "tokenizer.json"
-MAX_PHRASE_TOKENS = 64  # bounds the window where words are not set apart by spaces
-SEPARATOR = "[SEP]"  # how a question spells what parts it, as in "Ada Lovelace [SEP] place of birth", for every model
+MAX_PHRASE_TOKENS = 64  # bounds phrases in scripts that do not separate words by spaces
+SEPARATOR = "[SEP]"  # separates the parts of a question for every model, as in "Ada Lovelace [SEP] place of birth"
 
 _SEPARATOR = re.compile(r"(?:^|(?<=\s))\[SEP\](?=\s|$)")
 _CASES = ("Aa", "Bb", "Ee", "Ss")
@@ -29,7 +29,7 @@ Ids = NDArray[np.int64]
 
 
 def parted_question(text: str) -> list[str]:
-    """What stands before, between and after "[SEP]" between spaces."""
+    """The parts of a question before, between and after "[SEP]" that stands between spaces."""
     return _SEPARATOR.split(text)
 
 
@@ -37,13 +37,13 @@ def parted_question(text: str) -> list[str]:
 class Window:
     """One input of the passage encoder: special tokens, title, and the passage tokens `start:stop`.
 
-    Neighbouring windows overlap; of the overlap each takes the half where it sees more context, so that
-    the ranges `own_start:own_stop` of a passage's windows cover every token exactly once.
+    Neighbouring windows overlap. Each takes the results of the half of the overlap for which it has more context, so
+    that the ranges `own_start:own_stop` of a passage's windows cover every token exactly once.
     """
 
     ids: Ids
     types: Ids
-    first: int  # where in `ids` passage token `start` stands
+    first: int  # index in `ids` of passage token `start`
     start: int
     stop: int
     own_start: int
@@ -56,7 +56,7 @@ class Window:
 
     @property
     def own_columns(self) -> slice:
-        """Where in `ids` they stand."""
+        """Their range in `ids`."""
         shift = self.first - self.start
         return slice(self.own_start + shift, self.own_stop + shift)
 
@@ -64,13 +64,13 @@ class Window:
 @dataclass(frozen=True, slots=True)
 class TokenizedPassage:
     offsets: NDArray[np.int64]  # (tokens, 2): begin and end of each token in the passage's text
-    max_span: NDArray[np.int64]  # the last token with which a phrase starting here may end
+    max_span: NDArray[np.int64]  # the last token of the longest phrase that starts with this one
     windows: tuple[Window, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Specials:
-    """The special tokens a tokenizer puts around a pair of texts, and the types of the two."""
+    """The special tokens that a tokenizer puts around a pair of texts, and the token types of both."""
 
     before: list[int]
     between: list[int]
@@ -78,7 +78,7 @@ class _Specials:
     types: tuple[int, int]
 
     @classmethod
-    def of(cls, tokenizer: Tokenizer) -> "_Specials":
+    def from_tokenizer(cls, tokenizer: Tokenizer) -> "_Specials":
         pair = tokenizer.encode("a", "b")
         sequence = list(pair.sequence_ids)
         if 0 not in sequence or 1 not in sequence or sequence[0] is not None or sequence[-1] is not None:
@@ -102,10 +102,10 @@ class Tokens:
     def __init__(self, tokenizer: Tokenizer, config: ModelConfig) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        tokenizer.encode_special_tokens = True  # a text that spells "[SEP]" means these five characters
+        tokenizer.encode_special_tokens = True  # "[SEP]" in a text means these five characters
         self.tokenizer = tokenizer
         self.config = config
-        self.specials = _Specials.of(tokenizer)
+        self.specials = _Specials.from_tokenizer(tokenizer)
 
     @classmethod
     def load(cls, folder: Path, config: ModelConfig) -> "Tokens":
@@ -113,21 +113,21 @@ class Tokens:
 
     @cached_property
     def pad_id(self) -> int:
-        for token in ("<pad>", "[PAD]"):  # MPNet has both and means the first
+        for token in ("<pad>", "[PAD]"):  # MPNet has both and uses the first
             if (number := self.tokenizer.token_to_id(token)) is not None:
                 return number
         return 0
 
     @cached_property
     def cased(self) -> bool:
-        """Whether capitals make a difference."""
+        """Whether the tokenizer distinguishes upper and lower case."""
         ids = self.tokenizer.encode_batch([letter for pair in _CASES for letter in pair], add_special_tokens=False)
         return any(upper.ids != lower.ids for upper, lower in zip(ids[::2], ids[1::2], strict=True))
 
     def questions(self, texts: Sequence[str]) -> list[Ids]:
-        """Token ids of questions; with or without a final question mark it is the same question.
+        """Token ids of questions, without their final question mark.
 
-        "[SEP]" between spaces becomes what the model sets between two texts, whatever it calls that.
+        "[SEP]" between spaces becomes the tokens that the model puts between two texts.
         """
         parted = [parted_question(re.sub(r"[\s?]+$", "", text)) for text in texts]
         encodings = iter(self.tokenizer.encode_batch([part.rstrip() for parts in parted for part in parts]))
@@ -170,7 +170,7 @@ class Tokens:
         return TokenizedPassage(offsets, phrase_max_span(text, offsets, self.config.max_words), windows)
 
     def frame(self, first: list[int], second: list[int], start: int, own: tuple[int, int]) -> Window:
-        """The two texts as the encoder expects them: special tokens before, between and after."""
+        """Two texts with special tokens before, between and after them."""
         s = self.specials
         head = s.before + first + s.between
         ids = head + second + s.after
@@ -193,7 +193,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 def token_offsets(encoding: Encoding, text: str) -> NDArray[np.int64]:
     """Begin and end of each token in the text."""
     offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-    # SentencePiece counts the space before a word to its token; no phrase should begin with it.
+    # A SentencePiece token includes the space before its word; no phrase should begin with it.
     offsets[:, 0] = np.minimum(skip_spaces(text, offsets[:, 0]), offsets[:, 1])
     return offsets
 

@@ -1,1 +1,1 @@
-"""The model in torch: backbone, towers, reader, question generator. Only this package and `train` import torch."""
+"""Models in torch: backbone, towers, reader, question generator. Only this package and `train` import torch."""

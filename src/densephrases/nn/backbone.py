@@ -1,4 +1,4 @@
-"""A pre-trained Hugging Face encoder behind one signature, whatever its family calls its inputs."""
+"""A pre-trained Hugging Face encoder with one signature for all families."""
 
 import inspect
 import os
@@ -32,9 +32,10 @@ class Backbone(nn.Module):
         return states
 
     def _mask(self, mask: Tensor) -> Tensor:
-        """Of the form attention takes as it is, where that is known: else the encoder looks into the mask first.
+        """A mask that attention takes unchanged, for families known to accept it.
 
-        A look would make the CPU wait for the GPU in every pass, and choose between two ways of computing.
+        From a two-dimensional mask transformers builds one itself. It reads the mask's values to do so, which makes
+        the CPU wait for the GPU in every pass.
         """
         if mask.ndim != 2 or self.encoder.config.model_type not in _TAKE_WHOLE_MASKS:
             return mask
@@ -43,7 +44,7 @@ class Backbone(nn.Module):
 
 
 def additive_mask(kept: Tensor) -> Tensor:
-    """Zero where kept, the lowest number elsewhere."""
+    """Zero where kept, the lowest float elsewhere."""
     return (1.0 - kept.to(torch.float32)) * torch.finfo(torch.float32).min
 
 
@@ -68,7 +69,7 @@ def read_config(base: str | Path) -> PretrainedConfig:
     refuse_missing_folder(base)
     try:
         config: PretrainedConfig = AutoConfig.from_pretrained(str(base))
-    except (OSError, ValueError, TypeError, AttributeError) as error:  # the latter where its JSON is no object
+    except (OSError, ValueError, TypeError, AttributeError) as error:  # the last if its JSON is no object
         raise ModelError(
             f"Base model '{base}' cannot be read as a Hugging Face encoder: {first_line(error)}"
         ) from error
@@ -81,7 +82,7 @@ def read_config(base: str | Path) -> PretrainedConfig:
 
 
 def read_tokenizer(base: str | Path) -> Tokenizer:
-    """The base model's tokenizer with offsets; a folder's tokenizer.json is taken as it is."""
+    """The base model's tokenizer with offsets: a folder's tokenizer.json, else what transformers loads."""
     if (Path(base) / TOKENIZER_FILE).is_file():
         return load_tokenizer(Path(base))
     try:
@@ -89,13 +90,13 @@ def read_tokenizer(base: str | Path) -> Tokenizer:
         tokenizer: Tokenizer = loaded.backend_tokenizer
     except (OSError, ValueError, AttributeError) as error:
         raise ModelError(f"Base model '{base}' has no fast tokenizer: {first_line(error)}") from error
-    if len(loaded) <= len(loaded.all_special_ids):  # without files transformers makes up an empty vocabulary
+    if len(loaded) <= len(loaded.all_special_ids):  # without files transformers creates an empty vocabulary
         raise ModelError(f"Base model '{base}' has no tokenizer files; put its {TOKENIZER_FILE} into the folder.")
     return tokenizer
 
 
 def refuse_missing_folder(base: str | Path) -> None:
-    """A Path, or a name that can only be one, is looked for on this machine alone, not on the hub."""
+    """A Path, or a string that can only be one, is never looked up on the hub."""
     name = str(base)
     is_path = isinstance(base, Path) or name.count("/") > 1 or name.startswith((".", os.sep, "~"))
     if is_path and not Path(name).is_dir():
@@ -107,10 +108,10 @@ def _model_class(config: PretrainedConfig) -> Any:
 
 
 def _without_pooler(model_class: Any) -> dict[str, Any]:
-    """The pooler is never used; families that have one take a switch to leave it out."""
+    """The pooler is never used; families that have one accept an argument to leave it out."""
     return {"add_pooling_layer": False} if "add_pooling_layer" in inspect.signature(model_class).parameters else {}
 
 
 def backbone_parameters(backbone: nn.Module) -> int:
-    """Parameters that multiply: all but the embedding tables."""
+    """Parameters of matrix products: all but the embedding tables."""
     return sum(p.numel() for name, p in backbone.named_parameters() if "embeddings" not in name)

@@ -8,24 +8,29 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import nn
 
-from densephrases.errors import ModelError
+from densephrases.atomic_files import replace_file, replacing
+from densephrases.errors import ModelError, first_line
 from densephrases.model.card import CARD_FILE
 from densephrases.model.config import ModelConfig
+from densephrases.model.folders import writable_folder
 from densephrases.model.tokenizer import TOKENIZER_FILE
 
 WEIGHTS_FILE = "model.safetensors"
 
 
 def save_folder(folder: Path, network: nn.Module, config: ModelConfig, tokenizer: Tokenizer, card: str = "") -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    save_file(
-        {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()},
-        folder / WEIGHTS_FILE,
-    )
-    tokenizer.save(str(folder / TOKENIZER_FILE))
+    writable_folder(folder).mkdir(parents=True, exist_ok=True)
+    save_weights(folder / WEIGHTS_FILE, network)
+    replace_file(folder / TOKENIZER_FILE, tokenizer.to_str(pretty=True))
     if card:
-        (folder / CARD_FILE).write_text(card, encoding="utf-8")
+        replace_file(folder / CARD_FILE, card)
     config.save(folder)  # last: its presence means the folder is complete
+
+
+def save_weights(path: Path, network: nn.Module) -> None:
+    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
+    with replacing(path) as new:
+        save_file(weights, new)
 
 
 def weights_path(folder: Path, file: str = WEIGHTS_FILE) -> Path:
@@ -40,7 +45,7 @@ def load_weights(folder: Path, network: nn.Module, file: str = WEIGHTS_FILE) -> 
     try:
         weights: dict[str, Any] = load_file(path)
     except (SafetensorError, OSError) as error:
-        raise ModelError(f"'{path}' cannot be read ({error}); it is truncated, copy it again.") from error
+        raise ModelError(f"'{path}' cannot be read ({first_line(error)}); it is truncated, copy it again.") from error
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:

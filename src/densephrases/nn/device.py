@@ -1,5 +1,6 @@
 """Models and batches to a device, and results back."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -12,16 +13,21 @@ from densephrases.arrays import Floats
 from densephrases.model.padding import TokenBatch
 from densephrases.nn.mpnet_attention import fuse_attention
 
+logger = logging.getLogger(__name__)
+
 Model = TypeVar("Model", bound=nn.Module)
 
 
 def best_device(cpu: bool = False) -> torch.device:
-    """A GPU, if there is one and it is wanted."""
-    return torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
+    """A GPU if there is one, unless the CPU is asked for."""
+    if cpu or torch.cuda.is_available():
+        return torch.device("cpu" if cpu else "cuda")
+    logger.info("torch %s sees no GPU; the CPU computes.", torch.__version__)
+    return torch.device("cpu")
 
 
 def placed(model: Model, device: torch.device) -> Model:
-    """The model on a device, on a GPU with fused attention."""
+    """The model on a device; on a GPU its attention is fused."""
     if device.type == "cuda":
         fuse_attention(model)
     return model.to(device)
@@ -38,7 +44,7 @@ def to_numpy(tensor: Tensor) -> Floats:
 
 @contextmanager
 def inference(model: nn.Module, device: torch.device) -> Iterator[None]:
-    """No gradients, no dropout, no compilation, and bfloat16 where the device is made for it."""
+    """No gradients, no dropout, no compilation; bfloat16 on a GPU."""
     was_training = model.training
     model.eval()
     try:

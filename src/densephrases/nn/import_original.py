@@ -1,4 +1,4 @@
-"""The checkpoints that the original DensePhrases published, as phrase models of this package."""
+"""Convert the published checkpoints of the original DensePhrases to phrase models of this package."""
 
 import json
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _MODULES = {
     "bert_q_end.": "question_end.encoder.",
     "filter_linear.": "filter.",
 }
-_TEACHER = ("cross_encoder.", "bert_qd.", "qa_outputs.")  # saved along with the student, used in training only
+_TEACHER = ("cross_encoder.", "bert_qd.", "qa_outputs.")  # saved with the student, used in training only
 _UNUSED = (".pooler.dense.weight", ".pooler.dense.bias", ".embeddings.position_ids")
 
 State = dict[str, Tensor]
@@ -40,14 +40,14 @@ State = dict[str, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """How many tensors of the checkpoint were taken over and how many the phrase model has no use for."""
+    """Numbers of the checkpoint's tensors: converted, and ignored because the phrase model does not use them."""
 
     taken: int
     ignored: int
 
 
 def import_original(folder: Path, out: Path) -> ImportReport:
-    """Writes the phrase model in an original checkpoint's folder as one of our model folders."""
+    """Write the phrase model of an original checkpoint as a model folder."""
     if not folder.is_dir():
         raise ModelError(f"Checkpoint folder '{folder}' does not exist.")
     if out.resolve() == folder.resolve():
@@ -131,13 +131,13 @@ def _read_weights(folder: Path) -> State:
 
 def _unpickle(path: Path) -> Any:
     # The only pickle this package ever reads: the original's checkpoints exist in no other format.
-    # `weights_only` admits tensors and plain containers and refuses to call anything else, so that a
-    # manipulated file cannot run pq.
+    # `weights_only` loads tensors and plain containers and refuses everything else, so that a manipulated file
+    # cannot run code.
     return torch.load(path, map_location="cpu", weights_only=True)
 
 
 def _rename(weights: State, folder: Path) -> State:
-    """The tensors a phrase model needs under our names; a tensor of unknown purpose is an error."""
+    """The tensors of the phrase model under our names; an unknown tensor is an error."""
     state: State = {}
     unknown = []
     for full_name, tensor in weights.items():

@@ -1,7 +1,8 @@
-"""MPNet's attention by one kernel: as transformers computes it, a step on a GPU mostly moves scores through memory.
+"""MPNet's attention by one fused kernel.
 
-Scores are (B, A, T, T), and transformers divides, biases, masks, normalises and drops them one after the other, in full
-precision. Bias and mask are added up once for all layers instead, and the kernel keeps scores to itself.
+Attention scores have shape (B, A, T, T), and transformers scales, biases, masks, normalises and drops them in separate
+steps in float32: on a GPU most of the time goes to moving them through memory. Here bias and mask are added once for
+all layers, and scores never leave the kernel.
 """
 
 from typing import Any
@@ -15,7 +16,7 @@ from transformers.models.mpnet.modeling_mpnet import MPNetEncoder, MPNetSelfAtte
 
 
 def fuse_attention(model: nn.Module) -> None:
-    """Lets all MPNet encoders in a model attend so; their table of biases, which no kernel learns, stays as it is."""
+    """Fuse the attention of all MPNet encoders in a model; their bias tables, which get no gradient, are frozen."""
     for module in model.modules():
         if isinstance(module, MPNetEncoder):
             _fuse_encoder(module)
@@ -24,9 +25,9 @@ def fuse_attention(model: nn.Module) -> None:
 
 
 def _fuse_encoder(encoder: Any) -> None:
-    if encoder.compute_position_bias is not _nothing:  # once is enough
+    if encoder.compute_position_bias is not _nothing:  # not fused before
         encoder.relative_attention_bias.requires_grad_(False)
-        encoder.compute_position_bias = _nothing  # it comes with the mask
+        encoder.compute_position_bias = _nothing  # the bias comes with the mask
         encoder.register_forward_pre_hook(_add_bias_to_mask, with_kwargs=True)
 
 
@@ -51,14 +52,14 @@ def _add_bias_to_mask(
 
 
 def _position_bias(encoder: Any, hidden_BTH: Tensor) -> Tensor:
-    place_T = torch.arange(hidden_BTH.shape[1], device=hidden_BTH.device)
-    bucket_TT = encoder.relative_position_bucket(place_T[None, :] - place_T[:, None], num_buckets=32)
+    position_T = torch.arange(hidden_BTH.shape[1], device=hidden_BTH.device)
+    bucket_TT = encoder.relative_position_bucket(position_T[None, :] - position_T[:, None], num_buckets=32)
     bias_TTA: Tensor = encoder.relative_attention_bias(bucket_TT)
     return bias_TTA.permute(2, 0, 1)[None]
 
 
 class _Attention:
-    """Stands for the forward pass of the module whose weights it takes."""
+    """Replaces the forward pass of the module whose weights it uses."""
 
     def __init__(self, module: Any) -> None:
         self.module = module

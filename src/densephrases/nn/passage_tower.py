@@ -6,22 +6,22 @@ from densephrases.model.config import ModelConfig
 from densephrases.model.tokenizer import Tokens
 from densephrases.nn.backbone import Backbone, build_backbone
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.nn.towers import EncodesPassages
+from densephrases.nn.towers import PassageEncoding
 
 
-class PassageTower(EncodesPassages):
-    """The passage encoder, its filter and its projection, with the names they have in a `PhraseModel`."""
+class PassageTower(PassageEncoding):
+    """The passage encoder with its filter and projection; weights have the names they have in a `PhraseModel`."""
 
     def __init__(self, config: ModelConfig, tokens: Tokens, backbone: Backbone | None = None) -> None:
         super().__init__()
         self.config = config
         self.tokens = tokens
         self.passage = build_backbone(config.backbone) if backbone is None else backbone
-        self._add_passage_heads()
+        self._build_passage_heads()
 
     @classmethod
-    def of(cls, model: PhraseModel) -> Self:
-        """Shares the model's weights."""
+    def from_model(cls, model: PhraseModel) -> Self:
+        """A tower that shares the model's weights."""
         tower = cls(model.config, model.tokens, model.passage)
         tower.filter = model.filter
         if model.config.dim is not None:

@@ -13,12 +13,13 @@ from torch import Tensor, nn
 from densephrases.arrays import Floats
 from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
 from densephrases.model.encoder import Encoder
+from densephrases.model.folders import writable_folder
 from densephrases.model.padding import TokenBatch
 from densephrases.model.tokenizer import Tokens, load_tokenizer
 from densephrases.nn.backbone import Backbone, build_backbone, load_backbone, read_config, read_tokenizer
 from densephrases.nn.checkpoint import load_weights, save_folder
 from densephrases.nn.device import inference, to_device, to_numpy
-from densephrases.nn.towers import PASSAGE_TOWER, EncodesPassages, EncodesQuestions, QuestionStates
+from densephrases.nn.towers import PASSAGE_TOWER, PassageEncoding, QuestionEncoding, QuestionStates
 from densephrases.quantize.codebooks import ProductQuantizer
 
 # Shape suffixes: B rows of a batch, T tokens, D vector size, H hidden size.
@@ -28,8 +29,8 @@ EncoderInputs = tuple[Tensor, Tensor, Tensor]
 """Token ids, token types and attention mask."""
 
 
-class PhraseModel(EncodesPassages, EncodesQuestions):
-    """Passage encoder, question encoders and filter layer; `encoder()` gives vectors for text."""
+class PhraseModel(PassageEncoding, QuestionEncoding):
+    """Passage encoder, question encoders and filter; `encoder()` turns text into vectors."""
 
     def __init__(self, config: ModelConfig, tokenizer: Tokenizer) -> None:
         super().__init__()
@@ -37,13 +38,13 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
         self.tokens = Tokens(tokenizer, config)
         self.product_quantizer: ProductQuantizer | None = None
         self.passage = build_backbone(config.backbone)
-        self._add_question_backbones()
-        self._add_passage_heads()
-        self._add_question_heads()
-        self._start_heads_alike()
+        self._build_question_backbones()
+        self._build_passage_heads()
+        self._build_question_heads()
+        self._init_heads()
 
-    def _start_heads_alike(self) -> None:
-        """All heads begin as the same (near-)isometry, so that inner products start out meaningful."""
+    def _init_heads(self) -> None:
+        """All heads start as the same (near-)isometry, so that inner products are meaningful from the start."""
         heads = [getattr(self, name) for name in ("projection", "start_head", "end_head") if hasattr(self, name)]
         for head in heads:
             if self.config.dim is None:
@@ -54,7 +55,7 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
     def forward(
         self, passages: EncoderInputs, question_groups: Sequence[EncoderInputs]
     ) -> tuple[Tensor, Tensor, QuestionStates]:
-        """Everything a training step needs: token vectors, filter logits, and the vectors of all questions in turn."""
+        """The outputs of a training step: token vectors, filter logits, and the vectors of all questions."""
         states = [self.question_states(*questions) for questions in question_groups]
         return *self.passage_states(*passages), QuestionStates.concatenate(states)
 
@@ -73,13 +74,14 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
         return model
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
+        path = writable_folder(Path(folder))
         if self.product_quantizer is not None:
-            self.product_quantizer.save(Path(folder))
-        save_folder(Path(folder), self, self.config, self.tokens.tokenizer, card)
+            self.product_quantizer.save(path)
+        save_folder(path, self, self.config, self.tokens.tokenizer, card)
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Self:
-        """With the folder's default query encoder; `question_tower.load_task` takes the one of a task."""
+        """A checkpoint with its default query encoder; for that of a task see `question_tower.load_task`."""
         path = Path(folder)
         model = cls(ModelConfig.load(path), load_tokenizer(path))
         load_weights(path, model)
@@ -100,7 +102,7 @@ class PhraseModel(EncodesPassages, EncodesQuestions):
 
 
 class TorchEncoder(Encoder):
-    """A phrase model's forward pass in torch, on whatever device its weights are."""
+    """The forward pass of a phrase model in torch, on the device of its weights."""
 
     tokens_per_batch = 65536
     tokens_per_chunk = 262144

@@ -1,8 +1,9 @@
-"""The question generator: a Hugging Face language model that writes a question to a passage with its answer marked.
+"""The question generator: a Hugging Face language model that writes a question for a marked answer in a passage.
 
-Shape suffixes: Q questions, P tokens of a prompt, K tokens of a question, V words of the vocabulary.
+Shape suffixes: Q questions, P tokens of a prompt, K tokens of a question, V vocabulary size, S steps.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,26 +22,30 @@ from transformers import (
 )
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
+from densephrases.atomic_files import replace_file
 from densephrases.errors import ConfigError, ModelError, first_line
+from densephrases.model.folders import writable_folder
 from densephrases.model.padding import batches_by_length, pad_rows
 from densephrases.model.prompts import QUESTION_END, TAGS, GeneratorConfig, Prompts
 from densephrases.model.tokenizer import TOKENIZER_FILE, Ids, load_tokenizer
 from densephrases.nn.backbone import read_tokenizer, refuse_missing_folder
 from densephrases.nn.device import inference
 
+logger = logging.getLogger(__name__)
+
 _TAKE_WHOLE_MASKS = ("llama",)  # full causal attention in every layer
 
 
 @dataclass(frozen=True, kw_only=True)
 class Decoding:
-    """How the words of a question are chosen.
+    """How the tokens of a question are chosen.
 
     Attributes:
-        beams: The best of so many at once; 1 takes the likeliest word each time.
-        sample: Draw words by their probabilities instead; needs beams=1.
-        temperature: Below 1 likely words are drawn more often.
-        top_p: Draw among the likeliest words that together have this probability.
-        seed: Decides, together with a row's own number, what is drawn.
+        beams: Width of beam search; 1 is greedy decoding.
+        sample: Sample tokens by their probabilities instead; needs beams=1.
+        temperature: Values below 1 favour likely tokens.
+        top_p: Sample among the likeliest tokens that together have this probability.
+        seed: Seed of the samples, together with the number of a row.
     """
 
     beams: int = 1
@@ -51,10 +56,10 @@ class Decoding:
 
     def __post_init__(self) -> None:
         if self.beams < 1 or (self.sample and self.beams > 1):
-            raise ConfigError(f"beams={self.beams} with sample={self.sample}: expected one of the two at most.")
+            raise ConfigError(f"beams={self.beams} with sample={self.sample}: expected beams >= 1, and 1 to sample.")
         if self.temperature <= 0 or not 0 < self.top_p <= 1:
             raise ConfigError(
-                f"temperature={self.temperature} and top_p={self.top_p}: expected above 0, and above 0 up to 1."
+                f"temperature={self.temperature} and top_p={self.top_p}: expected temperature > 0 and 0 < top_p <= 1."
             )
 
 
@@ -64,7 +69,7 @@ class QuestionGenerator(nn.Module):
         self.config = config
         self.prompts = Prompts(tokenizer, config)
         self.network = network
-        self.network.generation_config = _generation()  # the base's habits of sampling are not ours
+        self.network.generation_config = _generation()  # not the base model's sampling settings
         self.writes_apart = bool(network.config.is_encoder_decoder)
 
     @property
@@ -86,17 +91,17 @@ class QuestionGenerator(nn.Module):
             attention_mask=self._mask(mask_QT),
             position_ids=(mask_QT.cumsum(dim=1) - 1).clamp_min(0),
             use_cache=False,
-            logits_to_keep=question_QK.shape[1] + 1,  # the prompt's are never looked at
+            logits_to_keep=question_QK.shape[1] + 1,  # those of the prompt are not needed
         ).logits
         return logits_QTV[:, :-1]
 
     def _mask(self, mask_QT: Tensor) -> Tensor:
-        """Whole where that is known to be taken as it is: else the model looks into it first, which a GPU waits for."""
+        """A whole mask for families known to take it unchanged: the others read its values, which a GPU waits for."""
         if self.network.config.model_type not in _TAKE_WHOLE_MASKS:
             return mask_QT
         width = mask_QT.shape[1]
         causal_TT = torch.ones(width, width, dtype=torch.bool, device=mask_QT.device).tril()
-        itself_TT = torch.eye(width, dtype=torch.bool, device=mask_QT.device)  # a row without any would be NaN
+        itself_TT = torch.eye(width, dtype=torch.bool, device=mask_QT.device)  # a fully masked row would be NaN
         return ((mask_QT.bool()[:, None, :] & causal_TT) | itself_TT)[:, None]
 
     @classmethod
@@ -110,7 +115,7 @@ class QuestionGenerator(nn.Module):
 
     @torch.no_grad()
     def _add_tags(self, spelled: dict[str, list[int]]) -> None:
-        """Rows for the tags, which begin as the mean of the pieces that spell them: unlike each other, like words."""
+        """Embeddings of the tags, each initialised as the mean of the word pieces that spell it."""
         if self.prompts.vocabulary > self.network.config.get_text_config().vocab_size:
             self.network.resize_token_embeddings(self.prompts.vocabulary, mean_resizing=False)
         for table in (self.network.get_input_embeddings(), self.network.get_output_embeddings()):
@@ -119,9 +124,9 @@ class QuestionGenerator(nn.Module):
                     table.weight[self.prompts.tags[tag]] = table.weight[pieces].mean(dim=0)
 
     def save_pretrained(self, folder: str | Path) -> None:
-        path = Path(folder)
+        path = writable_folder(Path(folder))
         self.network.save_pretrained(path)
-        self.prompts.tokenizer.save(str(path / TOKENIZER_FILE))
+        replace_file(path / TOKENIZER_FILE, self.prompts.tokenizer.to_str(pretty=True))
         self.config.save(path)  # last: its presence means the folder is complete
 
     @classmethod
@@ -131,7 +136,7 @@ class QuestionGenerator(nn.Module):
         return cls(load_network(path), load_tokenizer(path), config)
 
     def prompt_rows(self, prompts: Sequence[Ids], multiple: int = 1) -> tuple[Tensor, Tensor]:
-        """Ids and mask; where the question goes on in the same row the filling stands before the prompt."""
+        """Ids and mask; a causal model continues the row with the question, so its padding comes first."""
         ones = [np.ones_like(row) for row in prompts]
         ids, mask = (self._rows(rows, value, multiple) for rows, value in ((prompts, self.prompts.end_id), (ones, 0)))
         return ids, mask
@@ -148,9 +153,9 @@ class QuestionGenerator(nn.Module):
         numbers: Sequence[int] | None = None,
         tokens_per_batch: int = 65536,
     ) -> list[str | None]:
-        """A question for each prompt; None where it did not come to its end.
+        """A question for each prompt; None if it did not end within the limit.
 
-        What is drawn for a row depends on its number and the seed, not on the rows it meets in a batch.
+        Samples of a row depend on its number and the seed, not on the other rows of its batch.
         """
         decoding = decoding or Decoding()
         numbers = range(len(prompts)) if numbers is None else numbers
@@ -175,7 +180,7 @@ class QuestionGenerator(nn.Module):
         )
         processors = LogitsProcessorList()
         if decoding.sample:
-            processors.append(Drawing(decoding, numbers, steps, device))
+            processors.append(RowSampling(decoding, numbers, steps, device))
         with inference(self, device):
             written = self.network.generate(
                 input_ids=ids_QP, attention_mask=mask_QP, generation_config=settings, logits_processor=processors
@@ -185,8 +190,8 @@ class QuestionGenerator(nn.Module):
         return rows
 
 
-class Drawing:
-    """Sampling as a choice of the only possible word, by uniform numbers that each row has for itself."""
+class RowSampling:
+    """A logits processor that samples with random numbers of each row and leaves only the sampled token possible."""
 
     def __init__(self, decoding: Decoding, numbers: Sequence[int], steps: int, device: torch.device) -> None:
         self.decoding = decoding
@@ -195,13 +200,15 @@ class Drawing:
         self.step = 0
 
     def __call__(self, ids: Tensor, scores_QV: Tensor) -> Tensor:
-        chosen_Q = draw(scores_QV / self.decoding.temperature, self.uniform_QS[:, self.step], self.decoding.top_p)
+        chosen_Q = nucleus_sample(
+            scores_QV / self.decoding.temperature, self.uniform_QS[:, self.step], self.decoding.top_p
+        )
         self.step += 1
         return torch.full_like(scores_QV, -torch.inf).scatter(1, chosen_Q[:, None], 0.0)
 
 
-def draw(scores_QV: Tensor, uniform_Q: Tensor, top_p: float) -> Tensor:
-    """The word in whose share of the likeliest words' probability the uniform number falls."""
+def nucleus_sample(scores_QV: Tensor, uniform_Q: Tensor, top_p: float) -> Tensor:
+    """The token at a uniform random number in the cumulative probability of the likeliest tokens."""
     likely_QV, order_QV = scores_QV.float().softmax(dim=-1).double().sort(dim=-1, descending=True, stable=True)
     before_QV = likely_QV.cumsum(dim=-1) - likely_QV
     kept_QV = likely_QV.masked_fill(before_QV >= top_p, 0.0)
@@ -215,15 +222,17 @@ def _generation(**settings: Any) -> GenerationConfig:
 
 
 def end_token(network: Any, tokenizer: Tokenizer) -> str:
-    """The base's own end of a text, else our tag: a new token takes long to be written at all."""
+    """The base model's end-of-text token, else our tag: a model is slow to learn to write a new token."""
     known = network.config.get_text_config().eos_token_id
     first = known[0] if isinstance(known, list) else known
     found = None if first is None else tokenizer.id_to_token(first)
+    if found is None:
+        logger.info("The base model has no end-of-text token; questions end with the new token %s.", QUESTION_END)
     return QUESTION_END if found is None else found
 
 
 def load_network(base: str | Path) -> Any:
-    """The language model with its weights in full precision."""
+    """The language model with its weights in float32."""
     refuse_missing_folder(base)
     try:
         config = AutoConfig.from_pretrained(str(base))

@@ -1,4 +1,4 @@
-"""The query encoder of a model on its own: what query-side fine-tuning changes, and all that it changes."""
+"""The query encoder of a model on its own: all that query-side fine-tuning changes."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor
 
 from densephrases.arrays import Floats
@@ -16,43 +15,43 @@ from densephrases.model.encoder import DelegatingEncoder, Encoder
 from densephrases.model.padding import TokenBatch
 from densephrases.model.tasks import known_task_folder, task_config
 from densephrases.model.tokenizer import Tokens
-from densephrases.nn.checkpoint import load_weights
+from densephrases.nn.checkpoint import load_weights, save_weights
 from densephrases.nn.device import inference, to_device, to_numpy
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.nn.towers import PASSAGE_TOWER, EncodesQuestions, QuestionStates
+from densephrases.nn.towers import PASSAGE_TOWER, QuestionEncoding, QuestionStates
 
 Model = TypeVar("Model", bound=PhraseModel)
 
 QUESTION_WEIGHTS_FILE = "question.safetensors"
 
 
-class QuestionTower(EncodesQuestions):
-    """Question encoders with the names they have in a `PhraseModel` whose questions have encoders of their own."""
+class QuestionTower(QuestionEncoding):
+    """A query encoder; its weights have the names they have in a `PhraseModel` that shares no backbone."""
 
     def __init__(self, config: ModelConfig, tokens: Tokens) -> None:
         super().__init__()
         if config.split:
-            raise ConfigError("The model has split=True: its query encoder cannot be learned apart; use another model.")
+            raise ConfigError("split=True: such a model's query encoder cannot be trained alone; use another model.")
         self.config = config.with_own_questions()
         self.tokens = tokens
-        self._add_question_backbones()
-        self._add_question_heads()
+        self._build_question_backbones()
+        self._build_question_heads()
 
     @classmethod
-    def of(cls, model: PhraseModel) -> Self:
-        """A copy of a model's query encoder; one that was shared with the passages becomes its own."""
+    def from_model(cls, model: PhraseModel) -> Self:
+        """A copy of a model's query encoder; a backbone that it shares with the passages is copied too."""
         tower = cls(model.config, model.tokens)
         tower.load_state_dict(tower.state_of(model.state_dict()))
         return tower.to(next(model.parameters()).device)
 
     def copy(self) -> Self:
-        """Its weights in modules as they are made, on the CPU."""
+        """The same weights in freshly built modules on the CPU."""
         made = type(self)(self.config, self.tokens)
         made.load_state_dict(self.state_dict())
         return made
 
     def state_of(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Those of a whole model's tensors that are the query encoder's, by the names they have here."""
+        """The query encoder's tensors among those of a whole model, under the names they have here."""
         shared = not any(name.startswith("question_start.") for name in weights)
         taken = {name: tensor for name, tensor in weights.items() if not name.startswith(PASSAGE_TOWER)}
         if shared:
@@ -67,29 +66,27 @@ class QuestionTower(EncodesQuestions):
         return tower
 
     def save(self, folder: Path) -> None:
-        """Weights alone; whoever calls writes the configuration."""
+        """Weights only; the caller writes the configuration."""
         folder.mkdir(parents=True, exist_ok=True)
-        save_file(
-            {n: t.detach().cpu().contiguous() for n, t in self.state_dict().items()}, folder / QUESTION_WEIGHTS_FILE
-        )
+        save_weights(folder / QUESTION_WEIGHTS_FILE, self)
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> QuestionStates:
         return self.question_states(ids, types, mask)
 
 
 def with_questions(model: Model, tower: QuestionTower) -> Model:
-    """A whole model: the passage encoder of one and another's questions."""
+    """A whole model of the passage tower of one and the question tower of another."""
     own = type(model)(tower.config, model.tokens.tokenizer)
     passage = {name: tensor for name, tensor in model.state_dict().items() if name.startswith(PASSAGE_TOWER)}
     own.load_state_dict(passage | tower.state_dict())
     own.product_quantizer = model.product_quantizer
     if own.passage_fingerprint() != model.passage_fingerprint():
-        raise ModelError("The passage encoder changed on the way; its indexes would no longer fit.")
+        raise ModelError("The passage encoder would change, and indexes of the model would no longer fit.")
     return own
 
 
 def load_task(folder: Path, task: str | None) -> PhraseModel:
-    """A checkpoint with the query encoder of a task, or with its default one."""
+    """A checkpoint with the query encoder of a task; None takes the default one."""
     model = PhraseModel.from_pretrained(folder)
     if task is None:
         return model
@@ -99,7 +96,7 @@ def load_task(folder: Path, task: str | None) -> PhraseModel:
 
 
 class AdaptedEncoder(DelegatingEncoder):
-    """Passages as one encoder encodes them, questions by a query encoder in torch."""
+    """Encodes questions by a query encoder in torch and leaves passages to another encoder."""
 
     def __init__(self, base: Encoder, tower: QuestionTower) -> None:
         super().__init__(base, tower.config, tower.tokens)
@@ -111,7 +108,7 @@ class AdaptedEncoder(DelegatingEncoder):
         return next(self.tower.parameters()).device
 
     def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
-        # In full precision, unlike passages: questions are short, and they rank what stands close together.
+        # In float32, unlike passages: questions are short, and their vectors rank phrases with close scores.
         with inference(self.tower, self.device), torch.autocast(self.device.type, enabled=False):
             states = self.tower.question_states(*to_device(batch, self.device))
         return to_numpy(states.start_BD), to_numpy(states.end_BD), None

@@ -1,4 +1,4 @@
-"""The cross-attention reader: question and passage in one input. Slow and strong, it teaches the phrase model."""
+"""The cross-attention reader: question and passage in one input. Slow and accurate, it teaches the phrase model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class Reader(nn.Module):
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         """Start and end logits (rows, 2, tokens)."""
         states = self.backbone(ids, types, mask)
-        with torch.autocast(states.device.type, enabled=False):  # its few operations are worth full precision
+        with torch.autocast(states.device.type, enabled=False):  # few operations, so float32 costs little
             logits: Tensor = self.boundaries(states.float()).transpose(1, 2)
         return logits
 
@@ -73,14 +73,14 @@ class Reader(nn.Module):
         return reader
 
     def windows(self, question: Ids, passage: list[int]) -> list[Window]:
-        """The question before each window of the passage."""
+        """Windows of the passage, each with the question before it."""
         inner = question[len(self.tokens.specials.before) : -len(self.tokens.specials.after)].tolist()
         room = self.config.passage_tokens - self.tokens.specials.count - len(inner)
         spread = spread_windows(len(passage), room, min(self.config.overlap, room // 2))
         return [self.tokens.frame(inner, passage[start:stop], start, own) for start, stop, own in spread]
 
     def read(self, passages: Sequence[tuple[str, Sequence[str]]]) -> Iterator[ReadPassage]:
-        """For each passage with its questions the logits of all its tokens."""
+        """The logits of all tokens of each passage, for each of its questions."""
         for first in range(0, len(passages), PASSAGES_AT_ONCE):
             yield from self._read_chunk(passages[first : first + PASSAGES_AT_ONCE])
 

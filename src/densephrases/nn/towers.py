@@ -1,4 +1,4 @@
-"""The two towers of a phrase model as torch modules, for the whole model and for each tower on its own."""
+"""What the two towers of a phrase model compute: base classes of the whole model and of each tower alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,15 +33,15 @@ class QuestionStates:
         return replace(self, start_BD=self.start_BD.float(), end_BD=self.end_BD.float(), coherency_B=coherency_B)
 
 
-class EncodesPassages(nn.Module):
-    """Passages to a vector and two filter logits a token."""
+class PassageEncoding(nn.Module):
+    """Turns passages into one vector and two filter logits for each token."""
 
     config: ModelConfig
     passage: Backbone
     filter: nn.Linear
-    projection: nn.Linear  # only of models with `dim`
+    projection: nn.Linear  # only in models with `dim`
 
-    def _add_passage_heads(self) -> None:
+    def _build_passage_heads(self) -> None:
         self.filter = nn.Linear(self.config.hidden, 2)
         if self.config.dim is not None:
             self.projection = nn.Linear(self.config.hidden, self.config.dim, bias=False)
@@ -53,22 +53,22 @@ class EncodesPassages(nn.Module):
         return vectors_BTD, self.filter(hidden_BTH)
 
 
-class EncodesQuestions(nn.Module):
-    """Questions to two vectors each, by one backbone or two."""
+class QuestionEncoding(nn.Module):
+    """Turns questions into two vectors each, by one backbone or two."""
 
     config: ModelConfig
-    question_start: Backbone  # unless the passage's backbone encodes questions too
-    question_end: Backbone  # only of models with two question backbones
-    start_head: nn.Linear  # only where one hidden vector becomes two, or with `dim`
+    question_start: Backbone  # unless the passage backbone also encodes questions
+    question_end: Backbone  # only in models with two question backbones
+    start_head: nn.Linear  # only if one hidden vector becomes two, or with `dim`
     end_head: nn.Linear
 
-    def _add_question_backbones(self) -> None:
+    def _build_question_backbones(self) -> None:
         if not self.config.share:
             self.question_start = build_backbone(self.config.backbone)
         if not self.config.one_question_backbone:
             self.question_end = build_backbone(self.config.backbone)
 
-    def _add_question_heads(self) -> None:
+    def _build_question_heads(self) -> None:
         config = self.config
         if config.dim is not None or (config.one_question_backbone and not config.split):
             self.start_head = nn.Linear(config.hidden, config.vector_size, bias=False)
@@ -79,9 +79,9 @@ class EncodesQuestions(nn.Module):
         return [module for module in self.children() if isinstance(module, Backbone)]
 
     def freeze_word_embeddings(self) -> None:
-        """As the original does: all backbones keep the base model's word embeddings, which can then be stored once.
+        """All backbones keep the base model's word embeddings, as in the original; they are then stored once.
 
-        And a table that moves for the few words of few questions alone fits no others.
+        Trained on a few questions, the embeddings of their words would move away from those of all other words.
         """
         for backbone in self.backbones:
             backbone.encoder.get_input_embeddings().weight.requires_grad_(False)
@@ -100,7 +100,7 @@ class EncodesQuestions(nn.Module):
         return QuestionStates(first_BH, second_BH)
 
     def _split_question(self, cls_BH: Tensor) -> QuestionStates:
-        """Each vector keeps its own part of the hidden vector and is zero elsewhere: search needs no other rule."""
+        """Each vector keeps its own part of the hidden vector and is zero elsewhere: search needs no special case."""
         start, end, left, right = self.config.split_parts
         start_BD, end_BD = torch.zeros_like(cls_BH), torch.zeros_like(cls_BH)
         start_BD[:, start], end_BD[:, end] = cls_BH[:, start], cls_BH[:, end]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
+from densephrases.atomic_files import replace_file
 from densephrases.errors import ModelError
 
 CODEBOOKS_FILE = "codebooks.npz"
@@ -118,13 +119,13 @@ class ProductQuantizer:
 
     def save(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / CODEBOOKS_FILE).write_bytes(self.to_bytes())
+        replace_file(folder / CODEBOOKS_FILE, self.to_bytes())
+        (folder / _FORMER_FILE).unlink(missing_ok=True)
 
     @classmethod
     def read(cls, folder: Path, dim: int) -> Self | None:
         """None where the folder has none."""
-        files = [folder / name for name in (CODEBOOKS_FILE, _FORMER_FILE)]
-        path = next((path for path in files if path.is_file()), None)
+        path = codebooks_path(folder)
         if path is None:
             return None
         try:
@@ -135,11 +136,17 @@ class ProductQuantizer:
             ) from error
 
 
+def codebooks_path(folder: Path) -> Path | None:
+    """The file of a model folder's codebooks, None if it has none; version 0.1 gave it another name."""
+    files = (folder / name for name in (CODEBOOKS_FILE, _FORMER_FILE))
+    return next((path for path in files if path.is_file()), None)
+
+
 _PARTS = ("residual", "centroid")
 _MATRICES = {"mean_D": "<f4", "projection_DK": "<f2", "reconstruction_KD": "<f2"}
 _BOOKS = {"sizes_F": "u1", "components_K": "<u2", "centroids_KV": "<f2", "scale_K": "<f4"}
 
-_FORMER_FILE = "pq.npz"  # of version 0.1, with these names
+_FORMER_FILE = "code.npz"  # of version 0.1, with these names
 _FORMER_NAMES = {"forth_DK": "projection_DK", "back_KD": "reconstruction_KD"} | {
     f"{former}_{name}": f"{part}_{now}"
     for former, part in (("rows", "residual"), ("passages", "centroid"))

@@ -23,13 +23,13 @@ def encoder_of(model: Model, device: Device = "cpu") -> Encoder:
 
 def _on_gpu(folder: Path) -> Encoder:
     try:
-        from densephrases.nn.gpu.encoder import load_on_device
+        from densephrases.nn.gpu.encoder import load_on_gpu
     except ModuleNotFoundError as error:
         raise MissingExtraError(
             f"device='cuda' needs the package '{error.name}', which is not installed: "
             "pip install 'densephrases[train]', or use device='cpu'"
         ) from error
-    return load_on_device(folder)
+    return load_on_gpu(folder)
 
 
 def name_of(model: Model, encoder: Encoder) -> str:

@@ -15,7 +15,7 @@ from densephrases.model.card import adapted_card
 from densephrases.model.encoder import Encoder
 from densephrases.model.folders import resolve
 from densephrases.model.onnx import OnnxEncoder
-from densephrases.nn.adapted_folder import read_adaptable, refuse_unfit_target, save_adapted
+from densephrases.nn.adapted_folder import read_adaptation_source, refuse_unfit_target, save_adapted
 from densephrases.nn.onnx.restore import restore_questions
 from densephrases.nn.phrase_model import TorchEncoder
 from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower, with_questions
@@ -60,7 +60,7 @@ def train_queries(
     source = resolve(recipe.model)
     asked = [question for path in recipe.train for question in read_questions(path).questions]
     dev = [] if recipe.dev is None else read_questions(recipe.dev).questions
-    adaptable = read_adaptable(source)
+    adaptable = read_adaptation_source(source)
     index = IndexFolder.open(recipe.index, adaptable.encoder.product_quantizer)
     refuse_unfit_target(source, out, recipe.task, adaptable.encoder.fingerprint)
     learned = learn_queries(
@@ -152,7 +152,7 @@ def _parts(encoder: Encoder) -> tuple[Encoder, QuestionTower]:
     elif isinstance(encoder, OnnxEncoder):
         base, tower = encoder, restore_questions(encoder)
     elif isinstance(encoder, TorchEncoder):
-        base, tower = encoder, QuestionTower.of(encoder.model)
+        base, tower = encoder, QuestionTower.from_model(encoder.model)
     else:
         raise ModelError(
             f"{type(encoder).__name__} has no weights to learn; use a bundled model, a model folder or a PhraseModel."

@@ -30,7 +30,7 @@ from densephrases.index.segment.token_rows import Rows
 from densephrases.index.segment.writer import SegmentWriter
 from densephrases.index.settings import IndexSettings
 from densephrases.index.vectors.store import CodedRows
-from densephrases.model.bulk_encoder import BulkEncoder, Codes, Coding, KeptVectors
+from densephrases.model.bulk_encoder import BulkEncoder, KeptVectors, PQCodes, QuantizeVectors
 from densephrases.model.encoder import PassageVectors
 from densephrases.model.packing import PackedPassages, Packing
 from densephrases.quantize.codebooks import ProductQuantizer
@@ -49,7 +49,7 @@ class BulkHashEncoder(HashEncoder, BulkEncoder):
         self.slow = slow
 
     def start(self, passages: PackedPassages, packing: Packing, threshold: float | None) -> Any:
-        return packing.ids_N[packing.places_T], passages.tokens_P, threshold
+        return packing.ids_N[packing.positions_T], passages.tokens_P, threshold
 
     def finish(self, started: Any) -> KeptVectors:
         time.sleep(self.slow)
@@ -63,13 +63,13 @@ class BulkHashEncoder(HashEncoder, BulkEncoder):
         kept_R = np.flatnonzero(np.concatenate([np.zeros(0, dtype=bool), *kept]))
         return KeptVectors(kept_R, vectors_TD[kept_R].astype(np.float16))
 
-    def coding(self, pq: ProductQuantizer) -> Coding:
+    def quantizer(self, pq: ProductQuantizer) -> QuantizeVectors:
         self.codings = getattr(self, "codings", 0) + 1
         codec = ResidualPQCodec(pq)
 
-        def codes(vectors_RD: Any, rows_P: Any) -> Codes:
+        def codes(vectors_RD: Any, rows_P: Any) -> PQCodes:
             coded = CodedRows.of(vectors_RD, rows_P, codec)
-            return Codes(np.concatenate(coded.records_N)["codes"], coded.means_P["codes"])
+            return PQCodes(np.concatenate(coded.records_N)["codes"], coded.means_P["codes"])
 
         return codes
 

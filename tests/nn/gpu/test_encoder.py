@@ -1,4 +1,4 @@
-"""The packed forward pass computes what transformers does; a CPU with float32 stands in for the GPU."""
+"""Passages encoded packed are what the model itself encodes; a CPU with float32 stands in for the GPU."""
 
 import string
 from pathlib import Path
@@ -9,25 +9,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import (
-    BertConfig,
-    BertModel,
-    DistilBertConfig,
-    DistilBertModel,
-    MPNetConfig,
-    MPNetModel,
-    RobertaConfig,
-    RobertaModel,
-)
 
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.folders import BUNDLED_FOLDER
 from densephrases.model.onnx import OnnxEncoder
-from densephrases.model.packing import Group, PackedPassages, Packing
+from densephrases.model.packing import PackedPassages, Packing
 from densephrases.model.padding import token_batch
-from densephrases.nn.backbone import Backbone
-from densephrases.nn.gpu.encoder import DeviceEncoder, Indexable, load_on_device, read_indexable
-from densephrases.nn.gpu.packed_backbone import PackedBackbone, PackedInputs, operations, working_kernels
+from densephrases.nn.gpu.encoder import GpuEncoder, IndexingModel, load_on_gpu, read_indexing_model
 from densephrases.nn.onnx.export import export_model
 from densephrases.nn.onnx.restore import restore_passages
 from densephrases.nn.passage_tower import PassageTower
@@ -35,61 +23,14 @@ from densephrases.nn.phrase_model import PhraseModel
 from densephrases.text.passages import Passage
 
 CPU = torch.device("cpu")
-SIZES = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 50}
-FAMILIES = [(BertConfig, BertModel), (RobertaConfig, RobertaModel), (MPNetConfig, MPNetModel)]
 PASSAGES = st.lists(
     st.builds(Passage, st.text(string.ascii_lowercase + " .", max_size=150), st.sampled_from(["", "the tower"])),
     max_size=12,
 )
 
 
-def random_backbone(config: Any, model: Any) -> Backbone:
-    """With weights so large that nothing is near zero, biases and norms included."""
-    torch.manual_seed(0)
-    backbone = Backbone(model(config(**SIZES, initializer_range=0.3))).eval()
-    with torch.no_grad():
-        for name, parameter in backbone.named_parameters():
-            if parameter.ndim == 1:
-                parameter.normal_(1.0 if "LayerNorm.weight" in name else 0.0, 0.3)
-    return backbone
-
-
-@pytest.mark.parametrize("attention", ["auto", "kernels"])
-@pytest.mark.parametrize(("config", "model"), FAMILIES)
-def test_packed_windows_are_what_each_is_alone(config: Any, model: Any, attention: str) -> None:
-    backbone = random_backbone(config, model)
-    groups = (Group(0, 2, 150), Group(300, 3, 7), Group(321, 1, 1))
-    ids, types = torch.randint(3, 50, (322,)), torch.randint(0, 2, (322,))
-    columns = torch.cat([torch.arange(g.length).repeat(g.windows) for g in groups])
-    packed = PackedBackbone(backbone, CPU, torch.float32, attention)
-    edges = torch.tensor([0, 150, 300, 307, 314, 321, 322])
-    with torch.inference_mode():
-        found = packed(PackedInputs(ids, packed.places_of(columns, types), groups, edges))
-        for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-            own, own_types = ids[None, first:last], types[None, first:last]
-            expected = backbone(own, own_types, torch.ones_like(own))[0]
-            torch.testing.assert_close(found[first:last], expected, atol=1e-4, rtol=1e-4)
-
-
-def test_other_encoders_are_refused() -> None:
-    backbone = Backbone(DistilBertModel(DistilBertConfig(dim=16, n_layers=1, n_heads=2, hidden_dim=32, vocab_size=50)))
-    with pytest.raises(ConfigError, match=r"type 'distilbert'.*expected one of bert.*device='cpu'"):
-        PackedBackbone(backbone, CPU, torch.float32)
-    backbone = random_backbone(BertConfig, BertModel)
-    backbone.encoder.config.hidden_act = "relu"
-    with pytest.raises(ConfigError, match="activation 'relu'"):
-        PackedBackbone(backbone, CPU, torch.float32)
-
-
-def test_operations_are_two_for_each_weight_and_four_for_each_pair() -> None:
-    backbone = random_backbone(*FAMILIES[0])
-    matrices = sum(p.numel() for n, p in backbone.named_parameters() if p.ndim == 2 and ".layer." in n)
-    assert operations(backbone, 10, ()) == 2 * 10 * matrices
-    assert operations(backbone, 0, (Group(0, 2, 5),)) == 4 * 3 * 16 * 2 * 5**2
-
-
-def device_encoder(model: PhraseModel, tokens_per_batch: int = 64) -> DeviceEncoder:
-    encoder = DeviceEncoder(Indexable(PassageTower.of(model), model.encoder()), CPU)
+def device_encoder(model: PhraseModel, tokens_per_batch: int = 64) -> GpuEncoder:
+    encoder = GpuEncoder(IndexingModel(PassageTower.from_model(model), model.encoder()), CPU)
     encoder.tokens_per_batch = tokens_per_batch
     return encoder
 
@@ -106,8 +47,8 @@ def test_started_and_finished_is_encoded_and_filtered(
     model: PhraseModel, passages: list[Passage], tokens_per_batch: int, threshold: float | None
 ) -> None:
     encoder = device_encoder(model, tokens_per_batch)
-    packed = PackedPassages.of(encoder.tokens.passages(passages))
-    found = encoder.finish(encoder.start(packed, Packing.of(packed, tokens_per_batch), threshold))
+    packed = PackedPassages.from_tokenized(encoder.tokens.passages(passages))
+    found = encoder.finish(encoder.start(packed, Packing.from_passages(packed, tokens_per_batch), threshold))
     expected = model.encoder().encode_passages(passages)
     kept = [passage.kept(threshold) for passage in expected]
     np.testing.assert_array_equal(found.kept_R, np.flatnonzero(np.concatenate([[], *kept])))
@@ -134,24 +75,25 @@ def test_padded_batches_and_questions_as_the_model_itself(model: PhraseModel) ->
 def test_bfloat16_stays_close(model: PhraseModel) -> None:
     encoder = device_encoder(model)
     encoder.dtype = torch.bfloat16
-    encoder.passages = type(encoder.passages)(PassageTower.of(model), CPU, torch.bfloat16, "auto")
-    packed = PackedPassages.of(encoder.tokens.passages([Passage("the tower was built in paris", "a river")]))
-    found = encoder.finish(encoder.start(packed, Packing.of(packed, 64), None)).vectors_RD
-    (expected,) = model.encoder().encode_passages([Passage("the tower was built in paris", "a river")])
+    encoder.passages = type(encoder.passages)(PassageTower.from_model(model), CPU, torch.bfloat16, "auto")
+    passages = [Passage("the tower was built in paris", "a river")]
+    packed = PackedPassages.from_tokenized(encoder.tokens.passages(passages))
+    found = encoder.finish(encoder.start(packed, Packing.from_passages(packed, 64), None)).vectors_RD
+    (expected,) = model.encoder().encode_passages(passages)
     assert found.dtype == np.float16
     assert np.abs(found - expected.vectors_TD).max() < 0.05 * np.abs(expected.vectors_TD).max()
 
 
 @pytest.mark.parametrize(("precision", "difference"), [("fp32", 1e-4), ("int8", 0.2)])
-def test_an_export_leads_back_to_the_passage_side(
+def test_an_export_leads_back_to_the_passage_tower(
     model: PhraseModel, tmp_path: Path, precision: Any, difference: float
 ) -> None:
     export_model(model, tmp_path, (precision,))
     onnx = OnnxEncoder.load(tmp_path, threads=1)
     tower = restore_passages(onnx)
-    assert tower.state_dict().keys() == PassageTower.of(model).state_dict().keys()
+    assert tower.state_dict().keys() == PassageTower.from_model(model).state_dict().keys()
     passages = [Passage("the tower was built in 1889", "paris"), Passage("where the river is " * 5)]
-    encoder = load_on_device(tmp_path, "cpu")
+    encoder = load_on_gpu(tmp_path, "cpu")
     assert encoder.fingerprint == onnx.fingerprint == model.passage_fingerprint()
     for found, expected in zip(encoder.encode_passages(passages), onnx.encode_passages(passages), strict=True):
         gap = np.linalg.norm(found.vectors_TD - expected.vectors_TD)
@@ -160,9 +102,9 @@ def test_an_export_leads_back_to_the_passage_side(
 
 def test_a_checkpoint_comes_before_its_graphs(model: PhraseModel, tmp_path: Path) -> None:
     model.save_pretrained(tmp_path)
-    assert read_indexable(tmp_path).encoder.fingerprint == model.passage_fingerprint()
+    assert read_indexing_model(tmp_path).encoder.fingerprint == model.passage_fingerprint()
     export_model(model, tmp_path, ("int8",))
-    both = read_indexable(tmp_path)
+    both = read_indexing_model(tmp_path)
     assert isinstance(both.encoder, OnnxEncoder)
     assert both.encoder.fingerprint == model.passage_fingerprint()
     assert torch.equal(both.tower.filter.weight, model.filter.weight)
@@ -170,18 +112,18 @@ def test_a_checkpoint_comes_before_its_graphs(model: PhraseModel, tmp_path: Path
 
 def test_the_bundled_model_can_be_computed_by_torch() -> None:
     """Its weights have names, and what they compute is what its graph does; checked when they are restored."""
-    assert load_on_device(BUNDLED_FOLDER / "small", "cpu").config.vector_size == 384
+    assert load_on_gpu(BUNDLED_FOLDER / "small", "cpu").config.vector_size == 384
 
 
 def test_without_a_gpu(model: PhraseModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ConfigError, match=r"device='cuda' needs a GPU.*sees none; install.*device='cpu'"):
-        load_on_device(tmp_path)
+        load_on_gpu(tmp_path)
 
 
 def test_without_a_model(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="does not exist"):
-        load_on_device(tmp_path / "none", "cpu")
+        load_on_gpu(tmp_path / "none", "cpu")
 
 
 def test_padding_is_seen_by_none(model: PhraseModel) -> None:
@@ -191,14 +133,3 @@ def test_padding_is_seen_by_none(model: PhraseModel) -> None:
     alone, _ = encoder.forward_passages(token_batch(rows[1:], [np.zeros_like(rows[1])], 0))
     np.testing.assert_allclose(vectors[1, :3], alone[0], atol=1e-5)
     assert (vectors[1, 3:] == 0).all()
-
-
-def test_without_a_compiler_libraries_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any) -> None:
-        raise RuntimeError("Failed to find C compiler")
-
-    kernels = pytest.importorskip("densephrases.nn.gpu.kernels", reason="Triton is made for Linux alone")
-    monkeypatch.setattr(kernels, "layer_norm", fail)
-    working_kernels.cache_clear()
-    assert working_kernels(CPU) is None
-    working_kernels.cache_clear()

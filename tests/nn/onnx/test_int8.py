@@ -102,7 +102,7 @@ def test_feed_forward_inputs_with_an_outlying_token_are_found(tmp_path: Path) ->
     table[7, 5] = OUTLIER
     ids = [np.array([1, 2, 3, 4]), np.array([5, 6])]
     batch = token_batch(ids, [np.zeros_like(row) for row in ids], pad_id=7)
-    assert outlying_inputs(table_layer(table), tmp_path / "graph.onnx", batch) == []  # padding counts for nothing
+    assert outlying_inputs(table_layer(table), tmp_path / "graph.onnx", [batch]) == []  # padding counts for nothing
     ids[1][1] = 7
     batch = token_batch(ids, [np.zeros_like(row) for row in ids], pad_id=7)
-    assert outlying_inputs(table_layer(table), tmp_path / "graph.onnx", batch) == ["rows"]
+    assert outlying_inputs(table_layer(table), tmp_path / "graph.onnx", [batch]) == ["rows"]

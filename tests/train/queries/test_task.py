@@ -48,7 +48,7 @@ class Bench:
         return QuerySettings(**(ours | changes), loop=LoopConfig(**loop))
 
     def tower(self) -> QuestionTower:
-        return QuestionTower.of(self.model)
+        return QuestionTower.from_model(self.model)
 
     def learn(
         self,

@@ -75,7 +75,7 @@ class _Work:
         cut = results(given.cut)
         _add_passages(given.chunk, cut)
         passages, terms = TokenizedPassages.join([*(part.tokenized for part in cut), *results(given.tokenized)])
-        return _Packed(given.chunk, passages, terms, Packing.of(passages, self.encoder.tokens_per_batch))
+        return _Packed(given.chunk, passages, terms, Packing.from_passages(passages, self.encoder.tokens_per_batch))
 
     def start(self, given: _Packed) -> _Started:
         computing = self.encoder.start(given.passages, given.packing, self.threshold)

@@ -177,7 +177,7 @@ def _in_worker(work: Callable[[Tokens, Any], Result], task: Sequence[Passage]) -
 
 
 def _tokenize(tokens: Tokens, passages: Sequence[Passage]) -> TokenizedPassages:
-    return TokenizedPassages(PackedPassages.of(tokens.passages(passages)), PassageTerms.of(passages))
+    return TokenizedPassages(PackedPassages.from_tokenized(tokens.passages(passages)), PassageTerms.of(passages))
 
 
 def _cut(tokens: Tokens, documents: Sequence[Passage]) -> CutDocuments:

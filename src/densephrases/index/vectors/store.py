@@ -69,7 +69,7 @@ class CodedRows:
         """Coded where they were encoded, if that can be done there."""
         if not isinstance(codec, ResidualPQCodec):
             return cls.of(vectors_ND, rows_P, codec)
-        codes = encoder.coding(codec.product_quantizer)(vectors_ND, rows_P)
+        codes = encoder.quantizer(codec.product_quantizer)(vectors_ND, rows_P)
         return cls([_records(codes.rows_RF, codec)], _records(codes.means_PF, codec.means))
 
 

@@ -1,1 +1,1 @@
-"""Passages to vectors and bytes on a GPU, without padding."""
+"""Indexing on a GPU: packed windows, Triton kernels, product quantisation."""

@@ -1,7 +1,7 @@
-"""Two kernels for a GPU, in Triton: attention within windows with a bias by distance, and a layer norm.
+"""Two Triton kernels: variable-length attention with a bias by distance, and layer norm.
 
-Libraries have the first only for windows of one length, by a kernel of older GPUs, and the second at a third of the
-speed that memory allows.
+Libraries have the first only for windows of equal length and with a kernel for older GPUs. Their layer norm reaches a
+third of the memory bandwidth.
 """
 
 from collections.abc import Iterable
@@ -13,23 +13,23 @@ from torch import Tensor
 
 from densephrases.model.packing import Group
 
-# Shape suffixes: N tokens of all windows in turn, H hidden size, A attention heads, D numbers of a head, L longest
-# window, W windows, T tiles of queries.
+# Shape suffixes: N tokens of all windows in turn, H hidden size, A attention heads, D size of a head, L longest window,
+# W windows, T tiles of queries.
 
-QUERIES, KEYS, WARPS, STAGES = 64, 64, 4, 2  # the fastest of twelve on an H200
-NUMBERS_OF_NORM = 4096  # taken together
+QUERIES, KEYS, WARPS, STAGES = 64, 64, 4, 2  # the fastest of twelve settings on an H200
+NORM_BLOCK = 4096  # values that one program of the layer norm handles
 LOG2_E = 1.4426950408889634
 
 
 class WindowAttention:
-    """Every token attends to those of its window."""
+    """Every token attends to the tokens of its window."""
 
     def __init__(self, bias_1ALL: Tensor) -> None:
         self.bias_ALL = (bias_1ALL[0].float() * LOG2_E).to(bias_1ALL.dtype).contiguous()
 
     def tiles(self, edges_W: Tensor, groups: Iterable[Group]) -> Tensor:
         """(T, 2): the window of each tile and its first query."""
-        count = sum(group.windows * -(-group.length // QUERIES) for group in groups)  # without asking the device
+        count = sum(group.windows * -(-group.length // QUERIES) for group in groups)  # without waiting for the GPU
         of_window_W = (edges_W.diff() + QUERIES - 1) // QUERIES
         window_T = torch.repeat_interleave(of_window_W, output_size=count)
         before_W = of_window_W.cumsum(0) - of_window_W
@@ -37,7 +37,7 @@ class WindowAttention:
         return torch.stack([window_T, first_T], dim=1).to(torch.int32)
 
     def __call__(self, parts: Tensor, edges_W: Tensor, tiles_T2: Tensor) -> Tensor:
-        """Queries, keys and values (N, 3, A, D) to what is attended to (N, A * D)."""
+        """Queries, keys and values (N, 3, A, D) to context vectors (N, A * D)."""
         tokens, _, heads, width = parts.shape
         found = parts.new_empty((tokens, heads * width))
         _attend[(len(tiles_T2), heads)](
@@ -62,7 +62,7 @@ def layer_norm(hidden_NH: Tensor, weight: Tensor, bias: Tensor, eps: float) -> T
     count, width = hidden_NH.shape
     found = torch.empty_like(hidden_NH)
     block = triton.next_power_of_2(width)
-    rows = max(NUMBERS_OF_NORM // block, 1)
+    rows = max(NORM_BLOCK // block, 1)
     grid = (triton.cdiv(count, rows),)
     _normalise[grid](hidden_NH, weight, bias, found, count, eps, WIDTH=width, ROWS=rows, BLOCK=block)
     return found
@@ -82,7 +82,7 @@ def _attend(
     QUERIES: tl.constexpr,
     KEYS: tl.constexpr,
 ):
-    """One tile of queries of one head; weights are normalised as keys come in, and are powers of two."""
+    """One tile of queries of one head: online softmax over tiles of keys, with powers of two."""
     tile, head = tl.program_id(0), tl.program_id(1)
     window, first = tl.load(tiles + 2 * tile), tl.load(tiles + 2 * tile + 1)
     begin = tl.load(edges + window)

@@ -1,17 +1,18 @@
-"""The forward pass of an encoder over windows that stand one after another, for speed: no padding, few kernels.
+"""The forward pass of an encoder over packed windows: no padding, few kernels.
 
-It computes what transformers computes, arranged otherwise:
+It computes what transformers computes, in another arrangement:
 
-- Matrix products see one long matrix of tokens. Attention is computed for groups of windows of equal length, or by one
-  kernel that knows where windows begin.
-- MPNet adds a bias that depends on how far two tokens are apart: one table serves every length. On a GPU a kernel of
-  our own does (`kernels`), as none of the libraries' knows both where windows begin and a bias.
-- Residuals are added inside the matrix products. Their biases are added by the norm before: since that norm's result
-  also enters the product in between, the bias there gives back what it gets too much.
-- On a GPU the activation is part of the product as well, which knows only GELU's approximation by tanh. It differs
-  from GELU by less than bfloat16 does.
+- Matrix products take all tokens as one long matrix. Attention is computed for groups of windows of equal length, or
+  for all windows by a variable-length kernel.
+- MPNet adds a bias that depends on the distance of two tokens: one table serves every length. On a GPU our own kernel
+  computes it (`kernels`), since no library has variable-length attention with a bias.
+- Residuals are added inside the matrix products. The biases of these products are added by the norm before them. That
+  norm's result also enters the product in between, whose own bias subtracts the surplus.
+- On a GPU the activation is part of the matrix product too, which offers only the tanh approximation of GELU. It
+  differs from GELU by less than bfloat16 rounds.
 """
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
@@ -24,20 +25,22 @@ from torch import Tensor
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from densephrases.errors import ConfigError
+from densephrases.errors import ConfigError, first_line
 from densephrases.model.packing import Group
 from densephrases.nn.backbone import Backbone
+
+logger = logging.getLogger(__name__)
 
 # Shape suffixes: N tokens of all windows in turn, H hidden size, A attention heads, L longest window, W windows.
 
 FAMILIES = ("bert", "roberta", "xlm-roberta", "camembert", "mpnet")
-_SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")  # their first positions are left unused
-# Not cuDNN's: it takes its time over every new shape.
+_SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")  # leave their first positions unused
+# Without cuDNN, which compiles for every new shape.
 _BACKENDS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
-Varlen = Callable[..., Any]
+VarlenAttention = Callable[..., Any]
 Attention = Callable[[Tensor], Tensor]
-"""Queries, keys and values (N, 3, A, D) to what is attended to (N, H)."""
+"""Queries, keys and values (N, 3, A, D) to context vectors (N, H)."""
 
 
 class Norm(NamedTuple):
@@ -46,7 +49,7 @@ class Norm(NamedTuple):
     eps: float
 
     @classmethod
-    def of(cls, module: Any) -> Self:
+    def from_module(cls, module: Any) -> Self:
         return cls(module.weight.detach(), module.bias.detach(), module.eps)
 
     def shifted(self, bias: Tensor) -> Self:
@@ -61,13 +64,13 @@ class Linear(NamedTuple):
     bias: Tensor
 
     @classmethod
-    def of(cls, *modules: Any) -> Self:
-        """One product for several layers of the same input."""
+    def from_modules(cls, *modules: Any) -> Self:
+        """One product for several layers with the same input."""
         weight = torch.cat([module.weight.detach() for module in modules]).t()
         return cls(weight, torch.cat([module.bias.detach() for module in modules]))
 
     def without(self, shift: Tensor) -> Self:
-        """The same for inputs to which a vector was added."""
+        """The same layer for inputs to which a vector was added."""
         return self._replace(bias=self.bias - shift @ self.weight)
 
     def __call__(self, hidden_NH: Tensor) -> Tensor:
@@ -80,7 +83,7 @@ class Linear(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """One layer; the biases of `out` and `down` are added by the norm before each, and taken off between."""
+    """One layer; the norms add the biases of `attention_out` and `down`, the products in between subtract them."""
 
     attention_in: Linear  # queries, keys and values
     attention_out: Tensor
@@ -90,33 +93,40 @@ class Layer(NamedTuple):
     second_norm: Norm
 
     @classmethod
-    def of(cls, module: Any) -> tuple[Self, Tensor]:
-        """The layer, and what the norm before it must add."""
+    def from_module(cls, module: Any) -> tuple[Self, Tensor]:
+        """The layer, and the bias that the norm before it must add."""
         mpnet = hasattr(module.attention, "attn")
         own = module.attention.attn if mpnet else module.attention.self
         inward = (own.q, own.k, own.v) if mpnet else (own.query, own.key, own.value)
-        out = Linear.of(own.o if mpnet else module.attention.output.dense)
-        first = Norm.of(module.attention.LayerNorm if mpnet else module.attention.output.LayerNorm)
-        down = Linear.of(module.output.dense)
+        out = Linear.from_modules(own.o if mpnet else module.attention.output.dense)
+        first = Norm.from_module(module.attention.LayerNorm if mpnet else module.attention.output.LayerNorm)
+        down = Linear.from_modules(module.output.dense)
         layer = cls(
-            Linear.of(*inward).without(out.bias),
+            Linear.from_modules(*inward).without(out.bias),
             out.weight,
             first.shifted(down.bias),
-            Linear.of(module.intermediate.dense).without(down.bias),
+            Linear.from_modules(module.intermediate.dense).without(down.bias),
             down.weight,
-            Norm.of(module.output.LayerNorm),
+            Norm.from_module(module.output.LayerNorm),
         )
         return layer, out.bias
 
 
 @dataclass(frozen=True, slots=True)
 class PackedInputs:
-    """A batch on the device: token ids, where each token finds its position and type, and groups of equal length."""
+    """A batch on the device.
+
+    Attributes:
+        ids_N: Token ids.
+        positions_N: Rows of `PackedBackbone.position_table`.
+        groups: Windows of equal length.
+        edges_W: Where windows begin, and where the last one ends.
+    """
 
     ids_N: Tensor
-    places_N: Tensor
+    positions_N: Tensor
     groups: tuple[Group, ...]
-    edges_W: Tensor  # where windows begin, and where the last one ends
+    edges_W: Tensor
 
 
 class PackedBackbone:
@@ -126,37 +136,38 @@ class PackedBackbone:
         encoder = backbone.encoder
         refuse_unknown(encoder.config.to_dict())
         self.heads = int(encoder.config.num_attention_heads)
-        self.varlen = _varlen(device, attention) if encoder.config.model_type != "mpnet" else None
-        place = partial(_move, device=device, dtype=dtype)
-        self.words: Tensor = place(encoder.embeddings.word_embeddings.weight.detach())
-        table, self.positions = _positions(encoder)
-        self.places: Tensor = place(table)
-        norm = Norm.of(encoder.embeddings.LayerNorm)
+        self.varlen = varlen_attention(device, attention) if encoder.config.model_type != "mpnet" else None
+        move = partial(_move, device=device, dtype=dtype)
+        self.word_table: Tensor = move(encoder.embeddings.word_embeddings.weight.detach())
+        table, self.position_count = _position_table(encoder)
+        self.position_table: Tensor = move(table)
+        norm = Norm.from_module(encoder.embeddings.LayerNorm)
         layers: list[Layer] = []
         norms = [norm]
         for module in encoder.encoder.layer:
-            layer, shift = Layer.of(module)
+            layer, shift = Layer.from_module(module)
             norms[-1] = norms[-1].shifted(shift)
             layers.append(layer)
             norms.append(layer.second_norm)
         made = [layer._replace(second_norm=after) for layer, after in zip(layers, norms[1:], strict=True)]
-        self.norm: Norm = place(norms[0])
-        self.layers: list[Layer] = [place(layer) for layer in made]
-        bias = _distance_bias(encoder, self.positions)
-        self.bias: Tensor | None = None if bias is None else place(bias)
+        self.norm: Norm = move(norms[0])
+        self.layers: list[Layer] = [move(layer) for layer in made]
+        bias = _distance_bias(encoder, self.position_count)
+        self.bias: Tensor | None = None if bias is None else move(bias)
         own = attention == "kernels" or (attention == "auto" and device.type == "cuda")
         self.kernels = working_kernels(device) if own else None
         self.windows = self.kernels.WindowAttention(self.bias) if self.kernels and self.bias is not None else None
 
-    def places_of(self, columns_N: Tensor, types_N: Tensor) -> Tensor:
-        """Rows of `places` for places within windows and types."""
-        typed = len(self.places) > self.positions
-        return columns_N + types_N.to(columns_N.dtype) * self.positions if typed else columns_N
+    def position_rows(self, columns_N: Tensor, types_N: Tensor) -> Tensor:
+        """Rows of `position_table`, by the positions of tokens within their windows and by their types."""
+        typed = len(self.position_table) > self.position_count
+        return columns_N + types_N.to(columns_N.dtype) * self.position_count if typed else columns_N
 
     def __call__(self, batch: PackedInputs) -> Tensor:
         """Last hidden states (N, H)."""
-        embedded = functional.embedding(batch.ids_N, self.words) + functional.embedding(batch.places_N, self.places)
-        hidden_NH = self._normed(embedded, self.norm)
+        words_NH = functional.embedding(batch.ids_N, self.word_table)
+        positions_NH = functional.embedding(batch.positions_N, self.position_table)
+        hidden_NH = self._normed(words_NH + positions_NH, self.norm)
         attend = self._attention(batch)
         with sdpa_kernel(_BACKENDS):
             for layer in self.layers:
@@ -191,7 +202,10 @@ class PackedBackbone:
 
 
 def operations(backbone: Backbone, tokens: int, groups: tuple[Group, ...]) -> float:
-    """Of matrix products: two for each weight and token; in attention, four for each pair of tokens and dimension."""
+    """Arithmetic operations of the matrix products.
+
+    Two for each weight and token; in attention four for each pair of tokens and dimension.
+    """
     config = backbone.encoder.config
     layers, hidden = int(config.num_hidden_layers), int(config.hidden_size)
     weights = layers * hidden * (4 * hidden + 2 * int(config.intermediate_size))
@@ -209,7 +223,7 @@ def refuse_unknown(config: dict[str, Any]) -> None:
 
 
 def _move(value: Any, device: torch.device, dtype: torch.dtype) -> Any:
-    """Tensors within tuples too; what is folded together is so in float before it is rounded."""
+    """Moves and rounds a tensor, or all tensors of a tuple; weights are folded together in float32 before that."""
     if isinstance(value, Tensor):
         return value.to(device, dtype)
     if isinstance(value, tuple):
@@ -217,8 +231,8 @@ def _move(value: Any, device: torch.device, dtype: torch.dtype) -> Any:
     return value
 
 
-def _positions(encoder: Any) -> tuple[Tensor, int]:
-    """Position and type embeddings in one table, the first type's positions first; how many positions there are."""
+def _position_table(encoder: Any) -> tuple[Tensor, int]:
+    """Sums of position and type embeddings, all positions of the first type first; and the number of positions."""
     table = encoder.embeddings.position_embeddings.weight.detach()
     if encoder.config.model_type in _SHIFTED:
         table = table[int(encoder.embeddings.padding_idx) + 1 :]
@@ -229,36 +243,41 @@ def _positions(encoder: Any) -> tuple[Tensor, int]:
 
 
 def _distance_bias(encoder: Any, positions: int) -> Tensor | None:
-    """(1, A, L, L) for models that have one; rows begin at multiples of 8, as attention kernels expect."""
+    """(1, A, L, L) for models that have one; L is a multiple of 8, as attention kernels expect."""
     if encoder.config.model_type != "mpnet":
         return None
     length = -(-positions // 8) * 8
-    place = torch.arange(length)
-    bucket = encoder.encoder.relative_position_bucket(place[None, :] - place[:, None], num_buckets=32)
+    position = torch.arange(length)
+    bucket = encoder.encoder.relative_position_bucket(position[None, :] - position[:, None], num_buckets=32)
     table: Tensor = encoder.encoder.relative_attention_bias.weight.detach().cpu()
     return table[bucket].permute(2, 0, 1)[None].contiguous()
 
 
 @cache
 def working_kernels(device: torch.device) -> ModuleType | None:
-    """Ours, where Triton is, which torch brings along for GPUs, and finds the C compiler that it needs."""
+    """Our kernels, or None without Triton, which torch for CUDA brings along, or without the C compiler it needs."""
     try:
         from densephrases.nn.gpu import kernels
 
         row = torch.ones(1, 16, device=device)
         kernels.layer_norm(row, row[0], row[0], 1e-5)
-    except (ImportError, OSError, RuntimeError, SubprocessError):
+    except (ImportError, OSError, RuntimeError, SubprocessError) as error:
+        logger.warning("Triton kernels do not work on %s, torch's slower ones are used: %s", device, first_line(error))
         return None
     return kernels
 
 
-def _varlen(device: torch.device, attention: str) -> Varlen | None:
-    """The kernel that knows where windows begin, where there is one."""
+def varlen_attention(device: torch.device, attention: str) -> VarlenAttention | None:
+    """torch's variable-length attention on a GPU, None if it has none or groups of equal length are asked for."""
     if device.type != "cuda" or attention == "grouped":
         return None
     try:
         from torch.nn.attention.varlen import varlen_attn
-    except ImportError:  # torch before 2.10
+    except ImportError:
+        logger.warning(
+            "torch %s has no variable-length attention (2.10 has): windows attend in groups of equal length, slower.",
+            torch.__version__,
+        )
         return None
-    found: Varlen = varlen_attn
+    found: VarlenAttention = varlen_attn
     return found

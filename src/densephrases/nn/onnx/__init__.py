@@ -1,1 +1,1 @@
-"""From torch to ONNX graphs, to int8, and back."""
+"""Export of torch models to ONNX graphs, in fp32 and int8, and the way back."""

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,16 +16,17 @@ from onnx import ModelProto, numpy_helper
 from onnx.external_data_helper import set_external_data
 from torch import Tensor, nn
 
+from densephrases.atomic_files import replace_file, replacing
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.card import CARD_FILE
+from densephrases.model.folders import writable_folder
 from densephrases.model.onnx import OWN_QUESTION_GRAPH, OWN_QUESTION_WEIGHTS, PRECISIONS, graph_file, weights_file
-from densephrases.model.padding import TokenBatch, token_batch
 from densephrases.model.tokenizer import TOKENIZER_FILE, Tokens
 from densephrases.nn.backbone import additive_mask
+from densephrases.nn.onnx.calibration import calibration_batches
 from densephrases.nn.onnx.int8 import halve_matrices, outlying_inputs, quantize, quantize_tables, replace_nodes
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.nn.question_tower import QuestionTower
-from densephrases.sample import SAMPLE_QUESTIONS
 
 OPSET = 17
 INPUTS = ("ids", "types", "mask")
@@ -37,35 +38,34 @@ LARGEST_DIFFERENCE = 1e-3  # of an exported graph from torch, relative to the la
 def export_model(model: PhraseModel, folder: Path, precisions: Sequence[str] = PRECISIONS, card: str = "") -> None:
     """Write a folder that `densephrases.load` reads without torch."""
     _refuse_unknown(precisions)
-    folder.mkdir(parents=True, exist_ok=True)
+    writable_folder(folder).mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as scratch:
         graphs = _trace_graphs(model, Path(scratch))
         for precision in precisions:
             made = graphs if precision == "fp32" else _quantized(graphs, model.tokens, Path(scratch))
-            _write_graphs(made, folder, precision)
-    model.tokens.tokenizer.save(str(folder / TOKENIZER_FILE))
+            files = {graph_file(kind, precision): proto for kind, proto in made.items()}
+            _write_graphs(files, folder, weights_file(precision))
+    replace_file(folder / TOKENIZER_FILE, model.tokens.tokenizer.to_str(pretty=True))
     if model.product_quantizer is not None:
         model.product_quantizer.save(folder)
     if card:
-        (folder / CARD_FILE).write_text(card, encoding="utf-8")
+        replace_file(folder / CARD_FILE, card)
     config = model.config.with_fingerprint(model.passage_fingerprint())
     config.save(folder)  # last: its presence means the folder is complete
 
 
 def export_questions(tower: QuestionTower, folder: Path) -> None:
-    """Write the graph of a query encoder that was learned apart; whoever calls writes the configuration.
+    """Write the graph of a query encoder that was trained on its own; the caller writes the configuration.
 
-    It computes in float. Matrices are stored as half floats, embeddings in 8 bits.
+    It computes in float32. Matrices are stored in float16, embeddings in int8.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    plain = tower.copy()  # what training has compiled or fused cannot be traced
+    plain = tower.copy()  # modules that training has compiled or fused cannot be traced
     with TemporaryDirectory() as scratch, _exportable(plain):
         proto = _trace(_QuestionGraph(plain).eval(), Path(scratch) / "question.onnx")
     quantize_tables(proto)
     halve_matrices(proto)
-    with (folder / OWN_QUESTION_WEIGHTS).open("wb") as weights:
-        _move_weights(proto, weights, OWN_QUESTION_WEIGHTS, {})
-    (folder / OWN_QUESTION_GRAPH).write_bytes(proto.SerializeToString(deterministic=True))
+    _write_graphs({OWN_QUESTION_GRAPH: proto}, folder, OWN_QUESTION_WEIGHTS)
 
 
 def _refuse_unknown(precisions: Sequence[str]) -> None:
@@ -109,7 +109,7 @@ def _trace_graphs(model: PhraseModel, scratch: Path) -> dict[str, ModelProto]:
 
 @contextmanager
 def _exportable(model: PhraseModel | QuestionTower) -> Iterator[None]:
-    """Without dropout and with attention in plain operations; afterwards the model is as it was."""
+    """Without dropout and with attention in plain operations; restored afterwards."""
     was_training = model.training
     before = [backbone.encoder.config._attn_implementation for backbone in model.backbones]
     model.eval()
@@ -126,8 +126,8 @@ def _exportable(model: PhraseModel | QuestionTower) -> Iterator[None]:
 
 def _trace(graph: _PassageGraph | _QuestionGraph, path: Path) -> ModelProto:
     with warnings.catch_warnings():
-        # The older exporter is ten times faster than the default and writes the same graph; `_compare` below sees to
-        # what its warnings are about, that a trace may not hold for other inputs.
+        # The older exporter is ten times faster than the default and writes the same graph. It warns that a trace
+        # may not hold for other inputs, which `_compare` checks.
         warnings.simplefilter("ignore")
         torch.onnx.export(
             graph,
@@ -159,7 +159,7 @@ def _example(model: PhraseModel | QuestionTower, rows: int, tokens: int) -> tupl
 
 
 def _compare(graph: _PassageGraph | _QuestionGraph, path: Path) -> None:
-    """Refuse a graph that does not compute what the model does on inputs of another size and with its own mask."""
+    """Refuse a graph whose output differs from the model's on inputs of another size and with another mask."""
     model = graph.model
     inputs = _example(model, rows=3, tokens=model.config.passage_tokens)
     if isinstance(graph, _PassageGraph):
@@ -181,7 +181,7 @@ def _compare(graph: _PassageGraph | _QuestionGraph, path: Path) -> None:
 
 
 def _skip_identities(proto: ModelProto) -> None:
-    """Equal weights are stored once and copied by Identity nodes, which would hide them from the quantiser."""
+    """The exporter stores equal weights once and copies them by Identity nodes, which hide them from quantisation."""
     graph = proto.graph
     stored = {tensor.name for tensor in graph.initializer}
     source = {n.output[0]: n.input[0] for n in graph.node if n.op_type == "Identity" and n.input[0] in stored}
@@ -192,42 +192,39 @@ def _skip_identities(proto: ModelProto) -> None:
 
 
 def _quantized(graphs: dict[str, ModelProto], tokens: Tokens, scratch: Path) -> dict[str, ModelProto]:
-    batch = _sample_batch(tokens)
+    batches = calibration_batches(tokens)
     made = {}
     for kind, proto in graphs.items():
-        scaled = outlying_inputs(proto, scratch / f"{kind}.watched.onnx", batch)
+        scaled = outlying_inputs(proto, scratch / f"{kind}.watched.onnx", batches[kind])
         made[kind] = quantize(proto, scratch / f"{kind}.int8.onnx", scaled)
     return made
 
 
-def _sample_batch(tokens: Tokens) -> TokenBatch:
-    ids = tokens.questions([sample.question for sample in SAMPLE_QUESTIONS])
-    return token_batch(ids, [np.zeros_like(row) for row in ids], tokens.pad_id)
-
-
-def _write_graphs(graphs: dict[str, ModelProto], folder: Path, precision: str) -> None:
-    places: dict[bytes, int] = {}
-    location = weights_file(precision)
-    with (folder / location).open("wb") as weights:
-        for kind, proto in graphs.items():
+def _write_graphs(graphs: dict[str, ModelProto], folder: Path, location: str) -> None:
+    """Graphs by file name, and the weights file they share; none is replaced before all are written."""
+    offsets: dict[bytes, int] = {}
+    with ExitStack() as files:
+        weights = files.enter_context(files.enter_context(replacing(folder / location)).open("wb"))
+        for name, proto in graphs.items():
             written = ModelProto()
             written.CopyFrom(proto)
-            _move_weights(written, weights, location, places)
-            (folder / graph_file(kind, precision)).write_bytes(written.SerializeToString(deterministic=True))
+            _move_weights(written, weights, location, offsets)
+            new = files.enter_context(replacing(folder / name))
+            new.write_bytes(written.SerializeToString(deterministic=True))
 
 
-def _move_weights(proto: ModelProto, weights: BinaryIO, location: str, places: dict[bytes, int]) -> None:
-    """Large tensors go to the weights file, equal ones to the same place in it."""
+def _move_weights(proto: ModelProto, weights: BinaryIO, location: str, offsets: dict[bytes, int]) -> None:
+    """Large tensors go to the weights file; equal ones are stored once. `offsets` has those written so far."""
     for tensor in proto.graph.initializer:
         values = numpy_helper.to_array(tensor)
         if values.nbytes < SHARED_BYTES:
             continue
         data = values.tobytes()
         key = sha256(data).digest()
-        if key not in places:
+        if key not in offsets:
             weights.write(bytes(-weights.tell() % ALIGNMENT))
-            places[key] = weights.tell()
+            offsets[key] = weights.tell()
             weights.write(data)
         tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))  # raw_data, wherever the values were
-        set_external_data(tensor, location, offset=places[key], length=len(data))
+        set_external_data(tensor, location, offset=offsets[key], length=len(data))
         tensor.ClearField("raw_data")

@@ -1,6 +1,6 @@
-"""ONNX graphs in fewer bits: matrices and activations of 8, embedding tables of 8, matrices as half floats."""
+"""ONNX graphs in fewer bits: matrices, activations and embedding tables in int8, or matrices in float16."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +15,29 @@ from densephrases.arrays import Floats
 from densephrases.model.onnx import run_graph
 from densephrases.model.padding import TokenBatch
 
-# Shape suffixes: T tokens, H numbers of a token.
+# Shape suffixes: T tokens, H hidden size.
 
 TABLE_ROWS = 64  # embeddings of fewer rows are not worth quantising
 NARROW = 16  # layers with fewer outputs (the filter) cost nothing in float and lose most in int8
-HALF = "_half"  # ends the name of a matrix that is stored as half floats
-# How many times as large as most tokens' largest number one may be: then most tokens have 16 of the 256 steps left. In
-# MPNet-base it is up to 58 times, and 8 bits cost 5 EM; in gte-small up to 15, and scales for each token gain nothing.
+HALF = "_half"  # ends the name of a matrix that is stored in float16
+# A token is an outlier if its largest absolute value exceeds this many times the median of all tokens: with one scale
+# for all, most tokens then have less than 16 of the 256 steps left. MPNet-base reaches 58 times, and int8 costs 5 EM;
+# gte-small reaches 15, and a scale for each token gains nothing.
 OUTLYING = 16
-SMALLEST_SCALE = 1e-6  # what a row of zeros is divided by
+SMALLEST_SCALE = 1e-6  # divides a row of zeros
 SMALLEST_SCALE_NAME = "smallest_scale"
 
 
 def quantize(proto: ModelProto, path: Path, scaled: Collection[str] = ()) -> ModelProto:
-    """Weights of 8 bits: matrices with a scale per column, embeddings with a scale per row.
+    """Weights in int8: matrices with a scale per column, embeddings with a scale per row.
 
-    All activations that a matrix multiplies have one scale, those named in `scaled` one for each token.
+    The input of a matrix product has one scale, or one for each token if it is named in `scaled`.
     """
     prepared = ModelProto()
     prepared.CopyFrom(proto)
     if scaled:
         _scale_rows(prepared, scaled)
-    add_pre_process_metadata(prepared)  # else the quantiser advises to simplify the graph first
+    add_pre_process_metadata(prepared)  # or onnxruntime logs advice to simplify the graph first
     quantize_dynamic(
         prepared,
         path,
@@ -60,11 +61,11 @@ def _narrow_layers(proto: ModelProto) -> list[str]:
     ]
 
 
-def outlying_inputs(proto: ModelProto, path: Path, batch: TokenBatch) -> list[str]:
-    """Names of what feed-forward layers take, if in any of them some token of a batch has a number far too large.
+def outlying_inputs(proto: ModelProto, path: Path, batches: Sequence[TokenBatch]) -> list[str]:
+    """Names of the inputs of all feed-forward layers if any of them has an outlying token, else none.
 
-    Then all, since errors add up over layers. The matrices of feed-forward layers are those that are not square; before
-    attention no token stands out.
+    All of them, since errors add up over layers. The matrices of feed-forward layers are those that are not square; no
+    token stands out in the inputs of attention.
     """
     matrices = {t.name for t in proto.graph.initializer if min(t.dims, default=0) >= NARROW and len(set(t.dims)) == 2}
     products = [node for node in proto.graph.node if node.op_type == "MatMul" and node.input[1] in matrices]
@@ -74,19 +75,25 @@ def outlying_inputs(proto: ModelProto, path: Path, batch: TokenBatch) -> list[st
     watched.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
     onnx.save(watched, path)
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    per_batch = [_largest_values(session, batch, names) for batch in batches] if names else []
+    largest = [np.concatenate(parts_T) for parts_T in zip(*per_batch, strict=True)]
+    return names if any(_has_outliers(largest_T) for largest_T in largest) else []
+
+
+def _largest_values(session: Any, batch: TokenBatch, names: list[str]) -> list[Floats]:
+    """For each of the named activations, the largest absolute value (T) of every token that is no padding."""
     seen = batch.mask.astype(bool)
-    found = run_graph(session, batch, names) if names else []
-    has_outliers = any(_has_outliers(values[seen] if values.ndim > seen.ndim else values) for values in found)
-    return names if has_outliers else []
+    found = run_graph(session, batch, names)
+    tokens = (values[seen] if values.ndim > seen.ndim else values for values in found)
+    return [np.abs(values_TH).max(axis=1) for values_TH in tokens]
 
 
-def _has_outliers(values_TH: Floats) -> bool:
-    largest_T = np.abs(values_TH).max(axis=1)
+def _has_outliers(largest_T: Floats) -> bool:
     return bool(largest_T.max() > OUTLYING * np.median(largest_T))
 
 
 def _scale_rows(proto: ModelProto, scaled: Collection[str]) -> None:
-    """Divide what a matrix multiplies by each token's largest number, and multiply what comes out by it."""
+    """Divide each token by its largest absolute value before a matrix product, and multiply by it afterwards."""
     graph = proto.graph
     stored = {tensor.name for tensor in graph.initializer}
     graph.initializer.append(numpy_helper.from_array(np.array(SMALLEST_SCALE, np.float32), SMALLEST_SCALE_NAME))
@@ -115,7 +122,7 @@ def _with_scaled_rows(node: NodeProto) -> list[NodeProto]:
 
 
 def quantize_tables(proto: ModelProto) -> None:
-    """One scale for a whole embedding table, as the quantiser would choose, is far too coarse for most of its rows."""
+    """A scale for each row: the single one that onnxruntime chooses for a table is too coarse for most of its rows."""
     graph = proto.graph
     gathered = {node.input[0] for node in graph.node if node.op_type == "Gather"}
     tables = {
@@ -144,7 +151,7 @@ def _read_rows(node: NodeProto, tables: dict[str, Any]) -> list[NodeProto]:
 
 
 def halve_matrices(proto: ModelProto) -> None:
-    """Cast back where they are used, which is done once when the graph is opened."""
+    """Store matrices in float16; they are cast back to float32 once, when the graph is opened."""
     graph, casts = proto.graph, []
     for tensor in graph.initializer:
         if (

@@ -1,9 +1,10 @@
-"""From an exported graph back to a network that torch can compute: int8 weights become the floats they stand for.
+"""From an exported graph back to a network in torch; int8 weights become the floats they stand for.
 
-The exporter keeps the names of embeddings, biases and norms; matrices are named by the node that multiplies with
-them, which is called after its module. Whether the network is the graph's is seen by what it computes.
+The exporter keeps the names of embeddings, biases and norms. A matrix is found by the node that multiplies with it,
+which is named after its module. The network is accepted if it computes what the graph does.
 """
 
+import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,18 +28,20 @@ from densephrases.nn.phrase_model import PhraseModel
 from densephrases.nn.question_tower import QuestionTower
 from densephrases.text.passages import Passage
 
-# Of the vectors of some questions or passages, as a share of their length: fp32 graphs differ by rounding, int8 graphs
-# also by the activations they quantise as they run (0.07 for the bundled model).
+logger = logging.getLogger(__name__)
+
+# Difference of the vectors of sample questions or passages relative to their length: fp32 graphs differ by rounding,
+# int8 graphs also by the activations they quantise as they run (0.07 for the bundled model).
 LARGEST_DIFFERENCE = {"fp32": 1e-3, "fp16": 0.02, "int8": 0.25}
 _QUESTIONS = ["who built the tower in paris", "when was the city on the river founded", "what is it"]
 _NODE = re.compile(r"/(?P<scope>.+)/(?P<operation>MatMul|Add|Gather|LayerNormalization)(_\d+)?(_quant)?")
-_PREFIX = "model."  # what the exporter puts before the names of weights
+_PREFIX = "model."  # the exporter's, before the names of weights
 
 Array = NDArray[Any]
 
 
 def restore_questions(encoder: OnnxEncoder) -> QuestionTower:
-    """The network of the question graph that an encoder runs, to be trained."""
+    """The query encoder of an exported model, to be trained."""
     path = encoder.question_path
     tower = QuestionTower(encoder.config, encoder.tokens)
     _load(tower, tower.state_of(_tensors(path)), path)
@@ -48,7 +51,7 @@ def restore_questions(encoder: OnnxEncoder) -> QuestionTower:
 
 
 def restore_passages(encoder: OnnxEncoder) -> PassageTower:
-    """The network of the passage graph that an encoder runs."""
+    """The passage encoder of an exported model."""
     path = encoder.passage_path
     tower = PassageTower(encoder.config, encoder.tokens)
     _load(tower, _tensors(path), path)
@@ -57,23 +60,25 @@ def restore_passages(encoder: OnnxEncoder) -> PassageTower:
 
 
 def read_model(folder: Path) -> PhraseModel:
-    """A checkpoint's own weights where the folder has them, else those that its exported graph stands for."""
+    """The checkpoint's weights if the folder has them, else the weights of its exported graphs."""
     if (folder / WEIGHTS_FILE).is_file():
         return PhraseModel.from_pretrained(folder)
     return restore_model(finest_graphs(folder))
 
 
 def finest_graphs(folder: Path, task: str | None = None) -> OnnxEncoder:
-    """Of an exported model those in full precision, if it has them: they lead back to the network as it was."""
-    return OnnxEncoder.load(folder, "fp32" if "fp32" in exported_precisions(folder) else None, task=task)
+    """The fp32 graphs of an exported model if it has them, from which the network is restored exactly; else int8."""
+    found = OnnxEncoder.load(folder, "fp32" if "fp32" in exported_precisions(folder) else None, task=task)
+    logger.info("'%s' has no %s: its weights are restored from %s graphs.", folder, WEIGHTS_FILE, found.precision)
+    return found
 
 
 def restore_model(encoder: OnnxEncoder) -> PhraseModel:
-    """The whole network, to be trained."""
+    """Both towers of an exported model, to be trained."""
     model = PhraseModel(encoder.config, encoder.tokens.tokenizer)
-    sides = restore_passages(encoder).state_dict() | restore_questions(encoder).state_dict()
-    expected = model.state_dict().keys()  # a backbone that both share is the passage encoder's
-    model.load_state_dict({name: tensor for name, tensor in sides.items() if name in expected})
+    towers = restore_passages(encoder).state_dict() | restore_questions(encoder).state_dict()
+    expected = model.state_dict().keys()  # a shared backbone belongs to the passage tower
+    model.load_state_dict({name: tensor for name, tensor in towers.items() if name in expected})
     model.product_quantizer = encoder.product_quantizer
     return model
 
@@ -112,12 +117,12 @@ def _weights(path: Path) -> dict[str, Array]:
     named = {name.removeprefix(_PREFIX): _values(name, stored) for name in stored if name.startswith(_PREFIX)}
     for node in graph.node:
         for name, values in _of_node(node, stored):
-            named.setdefault(name, values)  # equal weights stand once in a graph, under one of their names
+            named.setdefault(name, values)  # a graph stores equal weights once, under one of their names
     return named
 
 
 def _of_node(node: NodeProto, stored: dict[str, Array]) -> Iterator[tuple[str, Array]]:
-    """The parameters that a node takes, which bears the name of its module."""
+    """The parameters among a node's inputs; the node's name gives their module."""
     label = node.name or node.output[0].removesuffix("_int8").removesuffix("_output_0")
     match = _NODE.fullmatch(label)
     taken = [name for name in node.input if name in stored]
@@ -136,7 +141,7 @@ def _of_node(node: NodeProto, stored: dict[str, Array]) -> Iterator[tuple[str, A
 
 
 def _values(name: str, stored: dict[str, Array]) -> Array:
-    """Floats as they are; matrices of 8 bits times a scale per column, embeddings times a scale per row."""
+    """Floats unchanged; int8 matrices times a scale per column, int8 embeddings times a scale per row."""
     if f"{name}_quantized" in stored:
         codes, zero = stored[f"{name}_quantized"].astype(np.float32), stored[f"{name}_zero_point"].astype(np.float32)
         return np.asarray((codes - zero) * stored[f"{name}_scale"], dtype=np.float32)

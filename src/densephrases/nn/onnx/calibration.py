@@ -1,0 +1,47 @@
+"""Sample inputs by which a graph's activations are measured before they are quantised to 8 bits.
+
+The passage graph sees passages, the question graph questions: tokens may have outliers in one and not in the other.
+"""
+
+from collections.abc import Sequence
+from itertools import islice
+
+import numpy as np
+
+from densephrases.model.encoder import Encoder
+from densephrases.model.padding import TokenBatch, batches_by_length, token_batch
+from densephrases.model.tokenizer import Ids, Tokens
+from densephrases.sample import SAMPLE_QUESTIONS, articles_path
+from densephrases.text.documents import Document
+from densephrases.text.passages import Passage, split_passages
+from densephrases.text.readers.read import read_documents
+
+PASSAGES = 24  # one of each of the first articles: about 5,000 tokens
+
+
+def calibration_batches(tokens: Tokens) -> dict[str, list[TokenBatch]]:
+    """Batches by the graph they are meant for; small, since all activations of a batch are kept at once."""
+    return {"passage": _passage_batches(tokens), "question": _question_batches(tokens)}
+
+
+def _passage_batches(tokens: Tokens) -> list[TokenBatch]:
+    passages = [_first_passage(article) for article in islice(read_documents([articles_path()]), PASSAGES)]
+    windows = [passage.windows[0] for passage in tokens.passages(passages)]
+    return _batches([w.ids for w in windows], [w.types for w in windows], tokens.pad_id)
+
+
+def _first_passage(article: Document) -> Passage:
+    span = split_passages(article.text)[0]
+    return Passage(article.text[span.start : span.end], article.title)
+
+
+def _question_batches(tokens: Tokens) -> list[TokenBatch]:
+    ids = tokens.questions([sample.question for sample in SAMPLE_QUESTIONS])
+    return _batches(ids, [np.zeros_like(row) for row in ids], tokens.pad_id)
+
+
+def _batches(ids: Sequence[Ids], types: Sequence[Ids], pad_id: int) -> list[TokenBatch]:
+    return [
+        token_batch([ids[i] for i in rows], [types[i] for i in rows], pad_id)
+        for rows in batches_by_length([len(row) for row in ids], Encoder.tokens_per_batch)
+    ]
