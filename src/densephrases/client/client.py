@@ -15,8 +15,8 @@ from densephrases.errors import DataError
 from densephrases.index.folder import IndexInfo
 from densephrases.index.progress import Progress
 from densephrases.index.settings import IndexSettings
-from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
-from densephrases.search.relations import QUESTION, Extraction, Fact
+from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
+from densephrases.search.relations import QUESTION, Fact, RelationQuery
 from densephrases.search.request import SearchRequest, search_request
 from densephrases.text.documents import Document
 
@@ -77,7 +77,7 @@ class Client:
         min_confidence: float = 0.0,
     ) -> list[Fact]:
         """The object of a relation for each subject, with its sentence and its document."""
-        how = Extraction(
+        how = RelationQuery(
             relation=relation, template=template, prefer_titles=prefer_titles, min_confidence=min_confidence
         )
         terms = {name: getattr(how, name) for name in ("relation", "template", "prefer_titles", "min_confidence")}
@@ -260,5 +260,5 @@ def _listed(value: Any) -> Any:
 
 
 def _answer(values: dict[str, Any]) -> Answer:
-    parts = {"document": SourceDocument(**values["document"]), "phrase": PhrasePlace(**values["phrase"])}
+    parts = {"document": SourceDocument(**values["document"]), "phrase": PhraseSpan(**values["phrase"])}
     return Answer(**{**values, **parts})

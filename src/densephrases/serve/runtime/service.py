@@ -11,7 +11,7 @@ from densephrases.model.load import load
 from densephrases.search.answers import Answer
 from densephrases.search.filters import Filter
 from densephrases.search.phrase_index import PhraseIndex
-from densephrases.search.relations import Extraction, Fact, extract_facts
+from densephrases.search.relations import Fact, RelationQuery, extract_facts
 from densephrases.search.request import SearchRequest, Unit
 from densephrases.search.searcher import QUESTIONS_AT_ONCE
 from densephrases.serve.problems import Problem
@@ -66,7 +66,7 @@ class SearchTerms:
 class FactTerms:
     """What is asked of each subject."""
 
-    extraction: Extraction
+    extraction: RelationQuery
     task: str | None
 
     def __call__(self, index: PhraseIndex, subjects: Sequence[str]) -> list[Fact]:
@@ -125,7 +125,7 @@ class Service:
         """Answers to each question; refused if too many wait already or if it takes too long."""
         return await self._submit(questions, SearchTerms.of(request, task))
 
-    async def facts(self, subjects: Sequence[str], extraction: Extraction, task: str | None) -> list[Fact]:
+    async def facts(self, subjects: Sequence[str], extraction: RelationQuery, task: str | None) -> list[Fact]:
         """A fact for each subject; refused like questions."""
         return await self._submit(subjects, FactTerms(extraction, task))
 
