@@ -1,8 +1,10 @@
 """The passages around found phrases, read when they are needed and once per search."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -51,10 +53,11 @@ def sentences_around(sentences: Sequence[Ints], passage_N: Ints, spans_N2: Ints)
 
 def sampled_texts(segments: Sequence[Segment], characters: int) -> Iterator[str]:
     """Every 64th passage of the collection, then the passages after those, until `characters` have been read."""
-    passages = [(segment, passage) for segment in segments for passage in range(len(segment.passage_documents))]
+    edges = [0, *accumulate(len(segment.passage_documents) for segment in segments)]
     for first in range(_STRIDE):
-        for segment, passage in passages[first::_STRIDE]:
-            text = segment.passage_text(passage)
+        for number in range(first, edges[-1], _STRIDE):
+            owner = bisect_right(edges, number) - 1
+            text = segments[owner].passage_text(number - edges[owner])
             yield text
             characters -= len(text)
             if characters <= 0:
