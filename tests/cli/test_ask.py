@@ -21,7 +21,7 @@ from rich.console import Console
 from densephrases.cli import ask
 from densephrases.cli.show.answers import ShowInTerminal, apart, highlighted
 from densephrases.model.config import ModelConfig
-from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
+from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
 from densephrases.search.confidence import Calibration
 from densephrases.search.phrase_index import PhraseIndex
 
@@ -122,7 +122,7 @@ def test_stdin_that_is_no_text(densephrases: Command, made_index: Path, monkeypa
 def test_words_count_if_asked_to(densephrases: Command, made_index: Path) -> None:
     plain, none, worded = (
         rows(densephrases("ask", made_index, "unheard tower", "-k", "1", *options).out)
-        for options in ([], ["--words", "0"], ["--words", "2"])
+        for options in ([], ["--lexical-weight", "0"], ["--lexical-weight", "2"])
     )
     assert plain == none
     assert worded[0][-1] == "tower.txt"
@@ -175,7 +175,7 @@ def test_an_emptied_index(densephrases: Command, index: Path) -> None:
         ([""], "expected a text with at least one word"),
         ([QUESTION, "-k", "0"], "k=0 is no number of results"),
         ([QUESTION, "--effort", "2"], "effort=2.0 is out of range"),
-        ([QUESTION, "--words", "-1"], "words=-1.0 is no weight"),
+        ([QUESTION, "--lexical-weight", "-1"], "lexical_weight=-1.0 is no weight"),
         ([QUESTION, "--min-confidence", "0.5"], "needs a model with a calibration"),
         ([QUESTION, "--where", "lang"], "--where lang is not of the form key=value"),
         ([QUESTION, "--file", "none"], "Both a question and --file are given"),
@@ -209,7 +209,7 @@ ANSWER = Answer(
     document=SourceDocument("id", "A\ttitle", {}),
     passage=TEXT,
     sentence=TEXT[13:],
-    phrase=PhrasePlace("[bold]Ada[/bold]", 20, 36),
+    phrase=PhraseSpan("[bold]Ada[/bold]", 20, 36),
     passage_start=0,
     sentence_start=13,
     unit="phrase",
@@ -229,7 +229,7 @@ def test_and_in_the_passage_if_passages_are_asked_for() -> None:
 
 def test_a_giant_sentence_is_cut() -> None:
     sentence = "word " * 1000
-    place = PhrasePlace("word", 2500, 2504)
+    place = PhraseSpan("word", 2500, 2504)
     shown = highlighted(replace(ANSWER, sentence=sentence, sentence_start=0, phrase=place)).plain
     assert 400 < len(shown) < 620
     assert shown.startswith("… word ")

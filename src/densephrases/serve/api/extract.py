@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from densephrases.search.relations import Extraction
+from densephrases.search.relations import RelationQuery
 from densephrases.serve.api.answers import json_response, shown, task_of
 from densephrases.serve.api.auth import TheService, require_key
 from densephrases.serve.api.openapi import problems
@@ -22,7 +22,7 @@ async def extract(asked: AskedFacts, request: Request, service: TheService) -> R
     """The object of a relation for each subject, such as the place of birth of each of several people."""
     _refuse_too_much(asked.subjects, [asked.relation, asked.template], service.settings.limits)
     request.state.logged = logged_questions(asked.subjects, service.settings)
-    extraction = Extraction(
+    extraction = RelationQuery(
         relation=asked.relation,
         template=asked.template,
         prefer_titles=asked.prefer_titles,
