@@ -219,7 +219,9 @@ def _options_of_script(place: str, script: Path, words: list[str]) -> None:
     source = "".join(path.read_text(encoding="utf-8") for path in near)
     for word in words:
         if word.startswith("--"):
-            assert f'"{word}"' in source, f"{place}: {script.name} has no option {word}"
+            parameter = word[2:].replace("-", "_")
+            named = f'"{word}"' in source or f"{parameter}: Annotated" in source
+            assert named, f"{place}: {script.name} has no option {word}"
 
 
 @each_page
