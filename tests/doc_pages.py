@@ -96,7 +96,7 @@ def arguments(command: str, variables: Mapping[str, str]) -> list[str]:
     """A command's words without redirections, variables replaced by their values."""
     for name, value in variables.items():
         command = command.replace(f"${name}", value)
-    words = shlex.split(command, comments=True)
+    words = shlex.split(command.replace("\\\n", " "), comments=True)
     end = next((i for i, word in enumerate(words) if word in _SHELL), len(words))
     return words[:end]
 

@@ -14,9 +14,9 @@ from urllib.request import urlopen
 
 PORT = "8080"  # of all examples; each page gets a free one instead
 _PATIENCE_S = 120
-_NUMBER = re.compile(r"(\d+\.\d+|\d+%)")
+_NUMBER = re.compile(r"\d+\.\d+|\d+%")
+_SPECIAL = re.compile(rf"( ?\.\.\. ?|{_NUMBER.pattern})")
 _RELATIVE, _ABSOLUTE, _POINTS = 0.02, 0.05, 5.0
-_ANYTHING = "..."
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")  # colours and the cursor
 
 
@@ -88,36 +88,24 @@ class Shell:
         log.close()
         begun = time.monotonic()
         while time.monotonic() - begun < _PATIENCE_S and self._services[-1].poll() is None:
-            with suppress(URLError, ConnectionError), urlopen(f"http://127.0.0.1:{self._port}/readyz"):  # noqa: S310
+            with suppress(URLError, ConnectionError), urlopen(f"http://127.0.0.1:{self._port}/readyz"):
                 return ""
             time.sleep(0.2)
         raise AssertionError(f"{command}\n{(self.folder / 'serve.log').read_text()}")
 
 
 def same_output(shown: str, printed: str) -> bool:
-    """Word by word; `...` stands for anything, and decimals and per cents may differ a little."""
-    parts = [part.split() for part in f" {shown.strip()} ".replace("\n", " \n ").split(f" {_ANYTHING} ")]
-    words, place = printed.split(), 0
-    for number, part in enumerate(parts):
-        latest = place if number == 0 else len(words)
-        if number == len(parts) - 1 and number > 0 and part:
-            place = max(place, len(words) - len(part))
-        found = next((i for i in range(place, latest + 1) if _same_words(part, words[i : i + len(part)])), None)
-        if found is None:
-            return False
-        place = found + len(part)
-    return place == len(words) or not parts[-1]
+    """Whatever the space; `...` stands for anything, and decimals and per cents may differ a little."""
+    pieces = _SPECIAL.split(" ".join(shown.split()))
+    expected = re.fullmatch("".join(map(_pattern, pieces)), " ".join(printed.split()))
+    numbers = [piece for piece in pieces if _NUMBER.fullmatch(piece)]
+    return expected is not None and all(map(_near, numbers, expected.groups()))
 
 
-def _same_words(shown: list[str], printed: list[str]) -> bool:
-    return len(shown) == len(printed) and all(map(_same_word, shown, printed))
-
-
-def _same_word(shown: str, printed: str) -> bool:
-    ours, theirs = _NUMBER.split(shown), _NUMBER.split(printed)
-    return len(ours) == len(theirs) and all(
-        _near(one, other) if i % 2 else one == other for i, (one, other) in enumerate(zip(ours, theirs, strict=True))
-    )
+def _pattern(piece: str) -> str:
+    if piece.strip() == "...":
+        return ".*?"
+    return f"({_NUMBER.pattern})" if _NUMBER.fullmatch(piece) else re.escape(piece)
 
 
 def _near(one: str, other: str) -> bool:
