@@ -11,22 +11,35 @@ import io
 import json
 import re
 import shutil
+import tomllib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
-from densephrases.cli.main import app
 from densephrases.data.squad import sample_path
 from densephrases.sample import articles_path
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
 from densephrases.text.readers.read import read_documents
 
-from .doc_pages import ROOT, Block, anchors, arguments, assignment, blocks, commands, inline_code, links, pages, session
+from .doc_commands import all_options, in_some_script, parse, parse_script
+from .doc_pages import (
+    ROOT,
+    Block,
+    anchors,
+    arguments,
+    assignment,
+    blocks,
+    commands,
+    inline_code,
+    links,
+    pages,
+    prose,
+    session,
+)
 from .doc_shell import Shell, same_output
 
 # Commands that are parsed instead of run, by how they begin, and why.
@@ -163,9 +176,9 @@ def test_commands_exist(page: Path) -> None:
         begin = words.index("densephrases") if "densephrases" in words else 0  # also after `accelerate launch -m`
         match words[begin:]:
             case ["densephrases", *rest]:
-                _parse(place, rest)
+                parse(place, rest)
             case ["python", script, *rest] if script.endswith(".py"):
-                _options_of_script(place, ROOT / script, rest)
+                parse_script(place, script, rest)
             case ["make", *targets]:
                 known = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
                 assert {target for target in targets if "=" not in target} <= set(known), place
@@ -179,45 +192,16 @@ def test_inline_commands_exist(page: Path) -> None:
     for code in inline_code(page):
         match code.replace("[", "").replace("]", "").split():
             case ["densephrases", first, *rest] if re.fullmatch("[a-z-]+", first):
-                _parse(f"{page.name}: {code}", [first, *rest], whole=False)
+                parse(f"{page.name}: {code}", [first, *rest], whole=False)
 
 
-def _parse(place: str, words: list[str], *, whole: bool = True) -> None:
-    """Against the parsers of the program. Files need not exist; in a sentence arguments may be missing."""
-    command: Any = get_command(app)
-    names = list(words)
-    while hasattr(command, "commands"):
-        if not names or names[0].startswith("--"):
-            break
-        name = names.pop(0)
-        assert name in command.commands, f"{place}: there is no command '{name}'"
-        command = command.commands[name]
-    options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
-    options |= {"--help"}
-    for word in names:
-        if word.startswith("-") and not re.fullmatch(r"-\d.*", word):
-            assert word.partition("=")[0] in options, f"{place}: there is no option {word}"
-    if whole and not hasattr(command, "commands"):
-        _parse_whole(place, command, names)
-
-
-def _parse_whole(place: str, command: Any, words: list[str]) -> None:
-    try:
-        command.make_context(command.name, list(words))
-    except Exception as error:
-        if "does not exist" not in str(error):
-            raise AssertionError(f"{place}: {error}") from error
-
-
-def _options_of_script(place: str, script: Path, words: list[str]) -> None:
-    """A script of the repository: it exists, and it knows the options."""
-    near = [script, *(script.parent / "contest").glob("*.py")]
-    source = "".join(path.read_text(encoding="utf-8") for path in near)
-    for word in words:
-        if word.startswith("--"):
-            parameter = word[2:].replace("-", "_")
-            named = f'"{word}"' in source or f"{parameter}: Annotated" in source
-            assert named, f"{place}: {script.name} has no option {word}"
+@each_page
+def test_inline_options_exist(page: Path) -> None:
+    """`--effort 0.7` in a sentence is an option of some command, or of a script."""
+    known = all_options()
+    for code in inline_code(page):
+        for option in re.findall(r"(?<!\S)--[a-z][a-z0-9-]*", code):
+            assert option in known or in_some_script(option) or code.startswith("torchrun"), f"{page.name}: {code}"
 
 
 @each_page
@@ -258,6 +242,13 @@ def _is_module(name: str) -> bool:
 def _origin(module: str) -> str | None:
     spec = find_spec(module)
     return spec.origin if spec else None
+
+
+def test_the_extras_are_listed() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    table = prose(ROOT / "docs" / "layout.md").partition("## Extras")[2].partition("## ")[0]
+    listed = {name for row in re.findall(r"^\| (.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
+    assert listed == declared.keys() - {"dev"}
 
 
 def test_the_readme_is_short() -> None:
