@@ -236,17 +236,6 @@ def test_the_example_of_the_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert eval(example[1], names) == "Warsaw"  # noqa: S307
 
 
-def test_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its examples run as they stand, given the index and the texts they speak of."""
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    examples = [code for code in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "PhraseIndex" in code]
-    monkeypatch.chdir(tmp_path)
-    PhraseIndex.create("notes-index", [Document("lease.txt", "The lease ends on 30 June 2027.", "lease")])
-    for code in examples:
-        exec(code, {"texts": ["Ada signed the letter in May."]})  # noqa: S102
-    assert "from densephrases import PhraseIndex" in examples[0]
-
-
 def test_a_held_index_outlives_its_files(index: PhraseIndex) -> None:
     """Another process merges and removes what this one reads."""
     reader = PhraseIndex.open(index.folder.folder, HashEncoder())
