@@ -20,7 +20,7 @@ from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.keys import Keys
 from densephrases.serve.settings import Limits
 from densephrases.text.documents import Document
-from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, TwoSides, running
+from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, TwoTasks, running
 
 ADMIN = "a-key-for-administration"
 
@@ -115,7 +115,7 @@ def test_the_asynchronous_client(service: Running, index: PhraseIndex) -> None:
 
 
 def test_another_side(tmp_path: Path) -> None:
-    index = PhraseIndex.create(tmp_path / "index", CITIES, model=TwoSides())
+    index = PhraseIndex.create(tmp_path / "index", CITIES, model=TwoTasks())
     expected = index.with_task("upside-down").search(QUESTION, 3)
     with running(index) as served, Client(f"http://127.0.0.1:{served.port}") as client:
         assert client.with_task("upside-down").search(QUESTION, 3) == expected
@@ -151,7 +151,9 @@ def test_every_method_of_an_index_that_concerns_documents() -> None:
 
 def test_refusals(service: Running) -> None:
     with Client(f"http://127.0.0.1:{service.port}") as client:
-        with pytest.raises(ServiceError, match=r"Only holders of an admin key .* \(status 401, request [0-9a-f]{32}\)"):
+        with pytest.raises(
+            ServiceError, match=r"Changing the index needs an admin key; .* \(status 401, request [0-9a-f]{32}\)"
+        ):
             client.delete(["paris"])
         with pytest.raises(ServiceError, match=r"k=101; this service takes at most 100 \(limit: k\)"):
             client.search(QUESTION, 101)

@@ -51,7 +51,7 @@ def serve(
     from densephrases.serve.runtime.service import open_index
     from densephrases.serve.server import bind
     from densephrases.serve.server import serve as run
-    from densephrases.serve.settings import Limits, ServiceSettings, own_names
+    from densephrases.serve.settings import Limits, ServiceSettings, host_names
 
     if workers < 1:
         raise ConfigError(f"--workers={workers} is no number of processes; expected at least 1.")
@@ -65,7 +65,7 @@ def serve(
         deadline_seconds=deadline,
         keys=keys,
         log_questions=log_questions,
-        hosts=own_names(host, allowed_host or (), with_keys=bool(keys.reading)),
+        hosts=host_names(host, allowed_host or (), with_keys=bool(keys.reading)),
         origins=tuple(cors_origin or ()),
     )
     configure_log()

@@ -9,12 +9,12 @@ import pytest
 
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.keys import Keys
-from densephrases.serve.runtime.suggested_questions import EXAMPLES_FILE
+from densephrases.serve.runtime.suggested_questions import SUGGESTIONS_FILE
 from densephrases.serve.settings import Limits
 from densephrases.text.documents import Document
 from tests.serve.browser import MISSING, Page, chromium, is_installed
 from tests.serve.conftest import READING
-from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, TwoSides, running
+from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, TwoTasks, running
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason=MISSING)
 
@@ -36,7 +36,7 @@ def made_index(
     folder: Path, documents: list[Document], examples: str = f"{QUESTION}\n{OTHER}", **how: Any
 ) -> PhraseIndex:
     index = PhraseIndex.create(folder / "index", documents, model=encoder(**how))
-    (index.folder.folder / EXAMPLES_FILE).write_text(examples)
+    (index.folder.folder / SUGGESTIONS_FILE).write_text(examples)
     return index
 
 
@@ -339,7 +339,7 @@ def test_a_key(tmp_path: Path, at: Any, keys: Keys) -> None:
 
 
 def test_two_question_sides(tmp_path: Path, at: Any) -> None:
-    with running(made_index(tmp_path, CITIES, kind=TwoSides)) as service:
+    with running(made_index(tmp_path, CITIES, kind=TwoTasks)) as service:
         page = at(service, f"#q={QUESTION}")
         page.one(".answer")
         page.one("#beside option[value=upside-down]").click()
@@ -396,7 +396,7 @@ def test_a_phone(tmp_path: Path, at: Any, width: int) -> None:
 def test_nothing_keeps_anybody_out(tmp_path: Path, at: Any, fragment: str, awaited: str, dark: bool) -> None:
     """By the rules of WCAG 2.1 AA that a program can check, contrast included."""
     axe = pytest.importorskip("axe_core_python.selenium").Axe()
-    with running(made_index(tmp_path, CITIES, kind=TwoSides, intercept=0.0)) as service:
+    with running(made_index(tmp_path, CITIES, kind=TwoTasks, intercept=0.0)) as service:
         page = at(service)
         page.look(dark=dark)
         page.open(fragment)

@@ -12,7 +12,7 @@ from densephrases.search.answers import Answer
 from densephrases.search.searcher import Request as SearchRequest
 from densephrases.serve.api.auth import TheService, require_key
 from densephrases.serve.api.openapi import problems
-from densephrases.serve.api.schemas import Answers, Asked, AskedFacts
+from densephrases.serve.api.schemas import AnswersResponse, ExtractBody, SearchBody
 from densephrases.serve.problems import Problem, over_limit
 from densephrases.serve.runtime.logs import logged_questions
 from densephrases.serve.runtime.service import Service
@@ -21,8 +21,8 @@ from densephrases.serve.settings import Limits
 router = APIRouter(tags=["answers"], dependencies=[Depends(require_key)])
 
 
-@router.post("/v1/answers", response_model=Answers, responses=problems(401, 413, 422, 503))
-async def answers(asked: Asked, request: Request, service: TheService) -> Response:
+@router.post("/v1/answers", response_model=AnswersResponse, responses=problems(401, 413, 422, 503))
+async def answers(asked: SearchBody, request: Request, service: TheService) -> Response:
     """The best answers to one question or to each of several, with their places in the documents."""
     questions = _questions(asked)
     _refuse_too_much(asked, questions, service.settings.limits)
@@ -38,7 +38,7 @@ def json_response(content: Any, status: int = 200) -> Response:
     return Response(json.dumps(content), status, media_type="application/json")
 
 
-def _questions(asked: Asked) -> list[str]:
+def _questions(asked: SearchBody) -> list[str]:
     if (asked.question is None) == (asked.questions is None):
         raise Problem(422, "invalid", "Give either 'question' or 'questions'.")
     questions = [asked.question] if asked.questions is None else asked.questions
@@ -47,7 +47,7 @@ def _questions(asked: Asked) -> list[str]:
     return questions
 
 
-def _refuse_too_much(asked: Asked, questions: Sequence[str], limits: Limits) -> None:
+def _refuse_too_much(asked: SearchBody, questions: Sequence[str], limits: Limits) -> None:
     if len(questions) > limits.questions:
         raise over_limit("questions", f"The request has {len(questions):,} questions", limits.questions)
     longest = max(len(question) for question in questions)
@@ -59,18 +59,18 @@ def _refuse_too_much(asked: Asked, questions: Sequence[str], limits: Limits) -> 
         raise over_limit("documents", f"The request names {len(asked.documents or ()):,} documents", limits.documents)
 
 
-def task_of(asked: Asked | AskedFacts, service: Service) -> str | None:
+def task_of(asked: SearchBody | ExtractBody, service: Service) -> str | None:
     """Whose query encoder is to ask: the one that is named, null being the default one, or the service's own."""
     if "task" not in asked.model_fields_set or asked.task == service.settings.task:
         return service.settings.task
-    known = service.current.index.encoder.tasks
+    known = service.live.index.encoder.tasks
     if asked.task is not None and asked.task not in known:
         names = f"it has {', '.join(map(repr, known))}" if known else "it has only its default query encoder"
         raise Problem(422, "invalid", f"The model has no such task: {names}.")
     return asked.task
 
 
-def _search_request(asked: Asked) -> SearchRequest:
+def _search_request(asked: SearchBody) -> SearchRequest:
     return SearchRequest(
         k=asked.k,
         unit=asked.unit,

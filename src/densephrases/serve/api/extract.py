@@ -9,7 +9,7 @@ from densephrases.search.relations import Extraction
 from densephrases.serve.api.answers import json_response, shown, task_of
 from densephrases.serve.api.auth import TheService, require_key
 from densephrases.serve.api.openapi import problems
-from densephrases.serve.api.schemas import AskedFacts, Facts
+from densephrases.serve.api.schemas import ExtractBody, ExtractResponse
 from densephrases.serve.problems import over_limit
 from densephrases.serve.runtime.logs import logged_questions
 from densephrases.serve.settings import Limits
@@ -17,18 +17,18 @@ from densephrases.serve.settings import Limits
 router = APIRouter(tags=["answers"], dependencies=[Depends(require_key)])
 
 
-@router.post("/v1/extract", response_model=Facts, responses=problems(401, 413, 422, 503))
-async def extract(asked: AskedFacts, request: Request, service: TheService) -> Response:
-    """The object of a relation for each subject, such as the place of birth of each of several people."""
-    _refuse_too_much(asked.subjects, [asked.relation, asked.template], service.settings.limits)
-    request.state.logged = logged_questions(asked.subjects, service.settings)
+@router.post("/v1/extract", response_model=ExtractResponse, responses=problems(401, 413, 422, 503))
+async def extract(body: ExtractBody, request: Request, service: TheService) -> Response:
+    """The object of a relation for each subject, for example the places of birth of several people."""
+    _refuse_too_much(body.subjects, [body.relation, body.template], service.settings.limits)
+    request.state.logged = logged_questions(body.subjects, service.settings)
     extraction = Extraction(
-        relation=asked.relation,
-        template=asked.template,
-        prefer_titles=asked.prefer_titles,
-        min_confidence=asked.min_confidence,
+        relation=body.relation,
+        template=body.template,
+        prefer_titles=body.prefer_titles,
+        min_confidence=body.min_confidence,
     )
-    facts = await service.facts(asked.subjects, extraction, task_of(asked, service))
+    facts = await service.facts(body.subjects, extraction, task_of(body, service))
     results = [
         {
             "subject": fact.subject,

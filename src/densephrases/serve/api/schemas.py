@@ -16,13 +16,13 @@ Task = Annotated[
 ]
 
 
-class _Sent(BaseModel):
+class _Body(BaseModel):
     """What a client sends: no unknown names, no numbers in quotation marks."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
-class Asked(_Sent):
+class SearchBody(_Body):
     """One question or several, and what is asked beside them."""
 
     model_config = ConfigDict(
@@ -64,13 +64,13 @@ class Asked(_Sent):
     task: Task = None
 
 
-class Source(BaseModel):
+class DocumentHeader(BaseModel):
     id: str
     title: str
     metadata: dict[str, Any]
 
 
-class Place(BaseModel):
+class PhraseItem(BaseModel):
     """A phrase; offsets count the characters (Unicode code points) of the document's text."""
 
     text: str
@@ -78,7 +78,7 @@ class Place(BaseModel):
     end: int
 
 
-class FoundAnswer(BaseModel):
+class AnswerItem(BaseModel):
     text: Annotated[str, Field(description="The phrase, sentence or passage; of a document, its best passage.")]
     score: float
     confidence: Annotated[
@@ -86,21 +86,21 @@ class FoundAnswer(BaseModel):
     ]
     start: Annotated[int, Field(description="Where `text` begins in the document's text, in code points.")]
     end: int
-    document: Source
+    document: DocumentHeader
     passage: str
     sentence: str
-    phrase: Place
+    phrase: PhraseItem
     passage_start: int
     sentence_start: int
     unit: Unit
 
 
-class AnswersToOne(BaseModel):
+class QuestionResult(BaseModel):
     question: str
-    answers: Annotated[list[FoundAnswer], Field(description="Best first.")]
+    answers: Annotated[list[AnswerItem], Field(description="Best first.")]
 
 
-class Answers(BaseModel):
+class AnswersResponse(BaseModel):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
@@ -132,11 +132,11 @@ class Answers(BaseModel):
         }
     )
 
-    results: Annotated[list[AnswersToOne], Field(description="One for each question, in their order.")]
+    results: Annotated[list[QuestionResult], Field(description="One for each question, in their order.")]
     milliseconds: Annotated[float, Field(description="From the request's arrival to its answers.")]
 
 
-class AskedFacts(_Sent):
+class ExtractBody(_Body):
     """Subjects, and what is asked of each of them."""
 
     model_config = ConfigDict(
@@ -155,26 +155,26 @@ class AskedFacts(_Sent):
     task: Task = None
 
 
-class FoundFact(BaseModel):
+class FactItem(BaseModel):
     subject: str
     relation: str
     object: Annotated[str | None, Field(description="Null if no answer was sure enough.")]
-    answer: Annotated[FoundAnswer | None, Field(description="Where the object stands.")]
+    answer: Annotated[AnswerItem | None, Field(description="Where the object stands.")]
 
 
-class Facts(BaseModel):
-    results: Annotated[list[FoundFact], Field(description="One for each subject, in their order.")]
+class ExtractResponse(BaseModel):
+    results: Annotated[list[FactItem], Field(description="One for each subject, in their order.")]
     milliseconds: float
 
 
-class SentDocument(_Sent):
+class DocumentItem(_Body):
     id: Annotated[str, Field(description="Any text; a document of the same id is the same document.")]
     text: str
     title: str = ""
     metadata: dict[str, Any] = Field(default_factory=dict)
 
 
-class SentDocuments(_Sent):
+class AddDocumentsBody(_Body):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
@@ -188,30 +188,30 @@ class SentDocuments(_Sent):
         }
     )
 
-    documents: Annotated[list[SentDocument], Field(min_length=1)]
+    documents: Annotated[list[DocumentItem], Field(min_length=1)]
     replace: Annotated[
         bool, Field(description="Whether documents of the same id are replaced; if not, they are refused with 409.")
     ] = False
 
 
-class Added(BaseModel):
+class AddDocumentsResponse(BaseModel):
     added: int
     replaced: int
     unchanged: Annotated[int, Field(description="Documents that were there already with the same content.")]
     documents: Annotated[int, Field(description="What the index holds now.")]
 
 
-class Deleted(BaseModel):
+class DeleteDocumentsResponse(BaseModel):
     deleted: int
     documents: Annotated[int, Field(description="What the index holds now.")]
 
 
-class WholeDocument(Source):
+class DocumentResponse(DocumentHeader):
     text: str
-    phrase: Annotated[Place | None, Field(description="The characters that `start` and `end` name.")] = None
+    phrase: Annotated[PhraseItem | None, Field(description="The characters that `start` and `end` name.")] = None
 
 
-class IndexFacts(BaseModel):
+class IndexItem(BaseModel):
     documents: int
     deleted: int
     passages: int
@@ -223,9 +223,9 @@ class IndexFacts(BaseModel):
     settings: Annotated[dict[str, Any], Field(description="How the index was made.")]
 
 
-class ServiceFacts(BaseModel):
+class InfoResponse(BaseModel):
     version: str
-    index: IndexFacts
+    index: IndexItem
     confidence: Annotated[bool, Field(description="Whether answers have a confidence.")]
     task: Annotated[str | None, Field(description="Whose query encoder asks if none is named; null: the default one.")]
     tasks: Annotated[list[str], Field(description="Query encoders the model has beside the default one.")]
@@ -233,17 +233,17 @@ class ServiceFacts(BaseModel):
     changes: Annotated[bool, Field(description="Whether the index can be changed, by holders of an admin key.")]
 
 
-class Examples(BaseModel):
+class ExamplesResponse(BaseModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"questions": ["How deep is Lake Baikal?"]}]})
 
     questions: Annotated[list[str], Field(description="Questions this index answers; none if none were found.")]
 
 
-class Health(BaseModel):
+class HealthResponse(BaseModel):
     status: str
 
 
-class ProblemPlace(BaseModel):
+class ProblemItem(BaseModel):
     place: str
     message: str
 
@@ -272,4 +272,4 @@ class ProblemDetails(BaseModel):
     detail: str
     code: Annotated[str, Field(description="For programs.")]
     request_id: Annotated[str, Field(description="Also in the header X-Request-Id and in the service's log.")]
-    errors: list[ProblemPlace] | None = None
+    errors: list[ProblemItem] | None = None

@@ -17,7 +17,7 @@ from densephrases.serve.problems import Problem
 from densephrases.serve.runtime.batching import Batcher, QueueFullError
 from densephrases.serve.runtime.live_index import LiveIndex
 from densephrases.serve.runtime.metrics import Metrics
-from densephrases.serve.runtime.suggested_questions import SHOWN, candidates, chosen, given_examples
+from densephrases.serve.runtime.suggested_questions import SHOWN, candidates, choose, owner_questions
 from densephrases.serve.runtime.task_indexes import TaskIndexes
 from densephrases.serve.settings import ServiceSettings
 
@@ -81,12 +81,12 @@ class Service:
     def __init__(self, settings: ServiceSettings, index: PhraseIndex | None = None) -> None:
         self.settings = settings
         self.metrics = Metrics()
-        self.current = LiveIndex(open_index(settings) if index is None else index, self._reloaded)
-        self.metrics.documents.set(len(self.current.index))
+        self.live = LiveIndex(open_index(settings) if index is None else index, self._reloaded)
+        self.metrics.documents.set(len(self.live.index))
         self._batcher = Batcher[str, Any, Terms](
-            self._answer, most=QUESTIONS_AT_ONCE, bound=settings.queue, observe=self._started
+            self._answer, batch_size=QUESTIONS_AT_ONCE, queue_size=settings.queue, observe=self._started
         )
-        self._sides = TaskIndexes(settings.task)
+        self._task_indexes = TaskIndexes(settings.task)
         self._examples: tuple[PhraseIndex, list[str]] | None = None
         self._trying = asyncio.Lock()
         self._writing = asyncio.Lock()
@@ -94,7 +94,7 @@ class Service:
         self.stopping = False
 
     def start(self) -> None:
-        self._watching = asyncio.create_task(self.current.watch(self.settings.reload_seconds))
+        self._watching = asyncio.create_task(self.live.watch(self.settings.reload_seconds))
 
     async def stop(self) -> None:
         self.stopping = True
@@ -116,9 +116,9 @@ class Service:
         """Let a function write to the index, beside the one that is served, then serve what it has made."""
         async with self._writing:
             try:
-                return await asyncio.to_thread(lambda: change(self.current.index.reopened()))
+                return await asyncio.to_thread(lambda: change(self.live.index.reopened()))
             finally:
-                await self.current.reload()
+                await self.live.reload()
 
     async def answers(self, questions: Sequence[str], request: Request, task: str | None) -> list[list[Answer]]:
         """Answers to each question; refused if too many wait already or if it takes too long."""
@@ -130,8 +130,8 @@ class Service:
 
     async def examples(self) -> list[str]:
         """Questions the index answers: its owner's, or some that were tried once for each state of the index."""
-        index = self.current.index
-        if given := await asyncio.to_thread(given_examples, index):
+        index = self.live.index
+        if given := await asyncio.to_thread(owner_questions, index):
             return given[:SHOWN]
         async with self._trying:
             if self._examples is None or self._examples[0] is not index:
@@ -143,7 +143,7 @@ class Service:
         if not found:
             return []
         answers = await self.answers([each.question for each in found], Request(k=1), self.settings.task)
-        return chosen([(each, best[0]) for each, best in zip(found, answers, strict=True) if best])
+        return choose([(each, best[0]) for each, best in zip(found, answers, strict=True) if best])
 
     async def _submit(self, items: Sequence[str], terms: Terms) -> list[Any]:
         seconds = self.settings.deadline_seconds
@@ -160,7 +160,7 @@ class Service:
             raise Problem(503, "deadline", detail, _RETRY) from None
 
     def _answer(self, items: Sequence[str], terms: Terms) -> list[Any]:
-        return list(terms(self._sides.of(self.current.index, terms.task), items))
+        return list(terms(self._task_indexes.for_task(self.live.index, terms.task), items))
 
     def _started(self, questions: int, waiting: int) -> None:
         self.metrics.batches.observe(questions)
@@ -168,7 +168,7 @@ class Service:
 
     def _reloaded(self, successfully: bool) -> None:
         self.metrics.reloaded(successfully)
-        self.metrics.documents.set(len(self.current.index))
+        self.metrics.documents.set(len(self.live.index))
 
 
 def open_index(settings: ServiceSettings) -> PhraseIndex:
