@@ -2,16 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from typing import Self, Unpack, overload
+from typing import Any, Self, overload
 
 from densephrases.client.http import Address, AsyncConnection, Connection
 from densephrases.client.operations import Calls, Operations, Result
 from densephrases.index.folder import IndexInfo
 from densephrases.index.progress import Progress
 from densephrases.search.answers import Answer
-from densephrases.search.phrase_index import SearchOptions
 from densephrases.search.relations import QUESTION, Extraction, Fact
-from densephrases.search.searcher import Request
+from densephrases.search.request import SearchRequest, search_request
 from densephrases.text.documents import Document
 
 
@@ -39,21 +38,33 @@ class Client:
         return other
 
     @overload
-    def search(  # type: ignore[overload-overlap]  # a text is a sequence of texts
-        self, questions: str, k: int = ..., **options: Unpack[SearchOptions]
+    def search(
+        self, questions: str, k: int | None = ..., *, request: SearchRequest | None = ..., **options: Any
     ) -> list[Answer]: ...
 
     @overload
     def search(
-        self, questions: Sequence[str], k: int = ..., **options: Unpack[SearchOptions]
+        self, questions: Sequence[str], k: int | None = ..., *, request: SearchRequest | None = ..., **options: Any
     ) -> list[list[Answer]]: ...
 
     def search(
-        self, questions: str | Sequence[str], k: int = 10, **options: Unpack[SearchOptions]
+        self,
+        questions: str | Sequence[str],
+        k: int | None = None,
+        *,
+        request: SearchRequest | None = None,
+        **options: Any,
     ) -> list[Answer] | list[list[Answer]]:
-        """The k best different answers to one question, or to each of several, best first."""
+        """The best distinct answers to one question, or to each of several, best first.
+
+        Args:
+            questions: One question, or several, which are sent in as few requests as the service allows.
+            k: Number of answers per question, 10 by default; fewer only if the collection has fewer.
+            request: All options in one object; the default is `SearchRequest()`.
+            options: Fields of `SearchRequest`, such as `unit="sentence"`; they override those of `request`.
+        """
         several = [questions] if isinstance(questions, str) else questions
-        found = self._run(self._operations.search(several, Request(k=k, **options)))
+        found = self._run(self._operations.search(several, search_request(request, k, options)))
         return found[0] if isinstance(questions, str) else found
 
     def extract(
@@ -145,20 +156,25 @@ class AsyncClient:
         return other
 
     @overload
-    async def search(  # type: ignore[overload-overlap]
-        self, questions: str, k: int = ..., **options: Unpack[SearchOptions]
+    async def search(
+        self, questions: str, k: int | None = ..., *, request: SearchRequest | None = ..., **options: Any
     ) -> list[Answer]: ...
 
     @overload
     async def search(
-        self, questions: Sequence[str], k: int = ..., **options: Unpack[SearchOptions]
+        self, questions: Sequence[str], k: int | None = ..., *, request: SearchRequest | None = ..., **options: Any
     ) -> list[list[Answer]]: ...
 
     async def search(
-        self, questions: str | Sequence[str], k: int = 10, **options: Unpack[SearchOptions]
+        self,
+        questions: str | Sequence[str],
+        k: int | None = None,
+        *,
+        request: SearchRequest | None = None,
+        **options: Any,
     ) -> list[Answer] | list[list[Answer]]:
         several = [questions] if isinstance(questions, str) else questions
-        found = await self._run(self._operations.search(several, Request(k=k, **options)))
+        found = await self._run(self._operations.search(several, search_request(request, k, options)))
         return found[0] if isinstance(questions, str) else found
 
     async def extract(

@@ -2,8 +2,8 @@
 
 import json
 import time
-from collections.abc import Generator, Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, Self, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -14,7 +14,7 @@ from densephrases.index.progress import Progress
 from densephrases.index.settings import IndexSettings
 from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
 from densephrases.search.relations import Extraction, Fact
-from densephrases.search.searcher import Request
+from densephrases.search.request import SearchRequest
 from densephrases.text.documents import Document
 
 _BODY_SHARE = 0.8  # of the largest body, for documents; the rest for what is around them
@@ -37,13 +37,12 @@ class Operations:
         other._limits = self._limits
         return other
 
-    def search(self, questions: Sequence[str], request: Request) -> Calls[list[list[Answer]]]:
-        results = yield from self._in_batches("/v1/answers", "questions", questions, _terms(request))
+    def search(self, questions: Sequence[str], request: SearchRequest) -> Calls[list[list[Answer]]]:
+        results = yield from self._in_batches("/v1/answers", "questions", questions, _non_default(request))
         return [[_answer(values) for values in result["answers"]] for result in results]
 
     def extract(self, subjects: Sequence[str], extraction: Extraction) -> Calls[list[Fact]]:
-        options = {name: value for name, value in asdict(extraction).items() if name != "effort"}
-        results = yield from self._in_batches("/v1/extract", "subjects", subjects, options)
+        results = yield from self._in_batches("/v1/extract", "subjects", subjects, _non_default(extraction))
         return [
             Fact(result["subject"], result["relation"], None if result["answer"] is None else _answer(result["answer"]))
             for result in results
@@ -120,25 +119,15 @@ def _document_batches(
         yield batch
 
 
-def _terms(request: Request) -> dict[str, Any]:
-    terms: dict[str, Any] = {
-        "k": request.k,
-        "unit": request.unit,
-        "min_confidence": request.min_confidence,
-        "effort": request.effort,
-        "exact": request.exact,
-        "truecase": request.truecase,
-    }
-    if request.words is not None:
-        terms["words"] = request.words
-    if request.where is not None:
-        terms["where"] = {key: _listed(value) for key, value in request.where.items()}
-    if request.documents is not None:
-        terms["documents"] = list(request.documents)
-    return terms
+def _non_default(options: SearchRequest | Extraction) -> dict[str, Any]:
+    """The fields of a dataclass that differ from their defaults, as JSON."""
+    values = {field.name: (getattr(options, field.name), field.default) for field in fields(options)}
+    return {name: _as_json(value) for name, (value, default) in values.items() if value != default}
 
 
-def _listed(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _as_json(each) for key, each in value.items()}
     return list(value) if isinstance(value, list | tuple | set | frozenset) else value
 
 

@@ -231,7 +231,7 @@ def test_a_question_that_is_too_long(tmp_path: Path, at: Any) -> None:
 
 def test_a_refusal_in_the_words_of_the_service(cities: Running, at: Any) -> None:
     page = at(cities, f"#q={QUESTION}&document=tower&start=999999&end=9999999")
-    page.wait_for_text("#document-text", "start and end name no part of the text")
+    page.wait_for_text("#document-text", "are no span of the text")
     assert page.texts("#document-title") == ["The document cannot be shown"]
     assert page.texts("#document-text mark") == []
 

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from densephrases.search.relations import Extraction
-from densephrases.serve.api.answers import json_response, shown, task_of
+from densephrases.serve.api.answers import answer_json, json_response, task_of
 from densephrases.serve.api.auth import TheService, require_key
 from densephrases.serve.api.openapi import problems
 from densephrases.serve.api.schemas import ExtractBody, ExtractResponse
@@ -22,19 +21,13 @@ async def extract(body: ExtractBody, request: Request, service: TheService) -> R
     """The object of a relation for each subject, for example the places of birth of several people."""
     _refuse_too_much(body.subjects, [body.relation, body.template], service.settings.limits)
     request.state.logged = logged_questions(body.subjects, service.settings)
-    extraction = Extraction(
-        relation=body.relation,
-        template=body.template,
-        prefer_titles=body.prefer_titles,
-        min_confidence=body.min_confidence,
-    )
-    facts = await service.facts(body.subjects, extraction, task_of(body, service))
+    facts = await service.facts(body.subjects, body.extraction(), task_of(body, service))
     results = [
         {
             "subject": fact.subject,
             "relation": fact.relation,
             "object": fact.object,
-            "answer": None if fact.answer is None else shown(fact.answer),
+            "answer": None if fact.answer is None else answer_json(fact.answer),
         }
         for fact in facts
     ]
@@ -42,10 +35,10 @@ async def extract(body: ExtractBody, request: Request, service: TheService) -> R
     return json_response({"results": results, "milliseconds": milliseconds})
 
 
-def _refuse_too_much(subjects: Sequence[str], words: Sequence[str], limits: Limits) -> None:
+def _refuse_too_much(subjects: Sequence[str], texts: Sequence[str], limits: Limits) -> None:
     if len(subjects) > limits.questions:
         raise over_limit("questions", f"The request has {len(subjects):,} subjects", limits.questions)
-    longest = max(len(text) for text in (*subjects, *words))
+    longest = max(len(text) for text in (*subjects, *texts))
     if longest > limits.question_characters:
         found = f"A subject, the relation or the template has {longest:,} characters"
         raise over_limit("question_characters", found, limits.question_characters)

@@ -47,7 +47,7 @@ def _public(info: IndexInfo) -> dict[str, Any]:
 )
 async def examples(service: TheService) -> Response:
     """A few questions that the index answers: from `examples.txt` in its folder, or generated from its documents."""
-    return json_response({"questions": await service.examples()})
+    return json_response({"questions": await service.suggested_questions()})
 
 
 @router.get("/healthz", response_model=HealthResponse)

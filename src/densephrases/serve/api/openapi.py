@@ -32,18 +32,18 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 def with_limits(schema: dict[str, Any], limits: Limits) -> dict[str, Any]:
     """Adds the limits of the service to its schemas, and lists errors under their media type only."""
     schemas = schema["components"]["schemas"]
-    asked = schemas["SearchBody"]["properties"]
-    asked["question"]["maxLength"] = limits.question_characters
-    asked["questions"]["maxItems"] = limits.questions
-    asked["questions"]["items"]["maxLength"] = limits.question_characters
+    search = schemas["SearchBody"]["properties"]
+    search["question"]["maxLength"] = limits.question_characters
+    search["questions"]["maxItems"] = limits.questions
+    search["questions"]["items"]["maxLength"] = limits.question_characters
     for name in ("question", "questions"):
-        asked[name].pop("default", None)  # there is none: one of them must be given
-    asked["k"]["maximum"] = limits.k
-    facts = schemas["ExtractBody"]["properties"]
-    for each in (asked, facts):
+        search[name].pop("default", None)  # there is none: one of them must be given
+    search["k"]["maximum"] = limits.k
+    extract = schemas["ExtractBody"]["properties"]
+    for each in (search, extract):
         each["task"].pop("default", None)  # to leave it out is not the same as null
-    facts["subjects"]["maxItems"] = limits.questions
-    for text in (facts["subjects"]["items"], facts["relation"], facts["template"]):
+    extract["subjects"]["maxItems"] = limits.questions
+    for text in (extract["subjects"]["items"], extract["relation"], extract["template"]):
         text["maxLength"] = limits.question_characters
     schemas["AddDocumentsBody"]["properties"]["documents"]["maxItems"] = limits.documents
     for operation in (each for path in schema["paths"].values() for each in path.values()):
