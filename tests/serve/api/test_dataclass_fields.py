@@ -1,6 +1,7 @@
 """Request bodies that are made from dataclasses of the library."""
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import pytest
 from pydantic import ValidationError, create_model
@@ -50,6 +51,13 @@ def test_every_option_of_the_library() -> None:
         assert properties.keys() == {field.name for field in fields(options)} | others
         assert all(values.get("description") for values in properties.values())
     assert SearchBody(question="a").request() == SearchRequest()
-    sent = {"k": 3, "unit": "sentence", "where": {"a": [1]}, "documents": ["b"], "lexical_weight": 2.0, "exact": True}
+    sent: Any = {
+        "k": 3,
+        "unit": "sentence",
+        "where": {"a": [1]},
+        "documents": ["b"],
+        "lexical_weight": 2.0,
+        "exact": True,
+    }
     assert SearchBody(question="a", **sent).request() == SearchRequest(**sent)
     assert ExtractBody(subjects=["a"], relation="b").extraction() == Extraction(relation="b")

@@ -147,7 +147,7 @@ def in_sight(page: Page) -> bool:
 
 def test_a_document_that_is_gone(cities: Running, at: Any) -> None:
     page = at(cities, "#document=rome")
-    page.wait_for_text("#document-text", "The index has it no more.")
+    page.wait_for_text("#document-text", "It is no longer in the index.")
     assert page.texts("#document-title") == ["The document cannot be shown"]
     assert page.texts("#document-text mark") == []
 
@@ -338,11 +338,11 @@ def test_a_key(tmp_path: Path, at: Any, keys: Keys) -> None:
         assert page.run("return sessionStorage.length") == 0
 
 
-def test_two_question_sides(tmp_path: Path, at: Any) -> None:
+def test_two_tasks_compared(tmp_path: Path, at: Any) -> None:
     with running(made_index(tmp_path, CITIES, kind=TwoTasks)) as service:
         page = at(service, f"#q={QUESTION}")
         page.one(".answer")
-        page.one("#beside option[value=upside-down]").click()
+        page.one("#compared option[value=upside-down]").click()
         page.one(".compared")
         assert page.texts(".compared h2") == ["default", "upside-down"]
         columns = [f".compared section:nth-child({number}) .text" for number in (1, 2)]
@@ -353,16 +353,16 @@ def test_two_question_sides(tmp_path: Path, at: Any) -> None:
         assert all(re.fullmatch(r"new|as before|was \d(st|nd|rd|th)", change) for change in changes)
         page.look(width=360)
         assert not page.is_wider_than_the_screen
-        page.one("#beside option[value=none]").click()
+        page.one("#compared option[value=none]").click()
         page.wait(lambda: not page.all(".compared"), "one list again")
-        page.one("#side option[value=upside-down]").click()
+        page.one("#task option[value=upside-down]").click()
         page.wait_for_text(".first .text", first_answer(service, task="upside-down")["sentence"])
 
 
-def test_a_model_with_one_side_offers_no_choice(cities: Running, at: Any) -> None:
+def test_a_model_with_one_task_offers_no_choice(cities: Running, at: Any) -> None:
     page = at(cities, f"#q={QUESTION}")
     page.one(".answer")
-    assert not page.all("#sides")[0].is_displayed()
+    assert not page.all("#tasks")[0].is_displayed()
 
 
 @pytest.mark.parametrize("width", [320, 390])
@@ -389,7 +389,7 @@ def test_a_phone(tmp_path: Path, at: Any, width: int) -> None:
     [
         ("", ".examples"),
         (f"#q={QUESTION}", ".answer"),
-        (f"#q={QUESTION}&beside=upside-down", ".compared"),
+        (f"#q={QUESTION}&compare=upside-down", ".compared"),
         ("#document=paris&start=0&end=5", "#document-text mark"),
     ],
 )
