@@ -21,7 +21,7 @@ from rich.console import Console
 from densephrases.cli import ask
 from densephrases.cli.show.answers import ShowInTerminal, apart, highlighted
 from densephrases.model.config import ModelConfig
-from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
+from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
 from densephrases.search.confidence import Calibration
 from densephrases.search.phrase_index import PhraseIndex
 
@@ -209,7 +209,7 @@ ANSWER = Answer(
     document=SourceDocument("id", "A\ttitle", {}),
     passage=TEXT,
     sentence=TEXT[13:],
-    phrase=PhrasePlace("[bold]Ada[/bold]", 20, 36),
+    phrase=PhraseSpan("[bold]Ada[/bold]", 20, 36),
     passage_start=0,
     sentence_start=13,
     unit="phrase",
@@ -229,7 +229,7 @@ def test_and_in_the_passage_if_passages_are_asked_for() -> None:
 
 def test_a_giant_sentence_is_cut() -> None:
     sentence = "word " * 1000
-    place = PhrasePlace("word", 2500, 2504)
+    place = PhraseSpan("word", 2500, 2504)
     shown = highlighted(replace(ANSWER, sentence=sentence, sentence_start=0, phrase=place)).plain
     assert 400 < len(shown) < 620
     assert shown.startswith("… word ")

@@ -10,7 +10,7 @@ from densephrases.search.filters import Filter
 from densephrases.search.scoring.searchable import allowed_documents
 from densephrases.text.documents import Document
 
-from .made_up import SegmentMaker
+from .made_up import SegmentMaker, as_segment
 
 METADATA = {"lang": "en", "year": 1843, "score": 2.0, "open": True, "tags": ["a", 7], "none": None, "deep": {"x": 1}}
 
@@ -57,7 +57,7 @@ def test_deleted_documents_are_never_allowed() -> None:
     maker = SegmentMaker(np.random.default_rng(0))
     for name, lang in (("a", "en"), ("b", "de"), ("c", "en")):
         maker.add(name, [["word"]], {"lang": lang})
-    segment, deleted = maker.made(), np.array([True, False, False])
+    segment, deleted = as_segment(maker.made()), np.array([True, False, False])
     english = allowed_documents(segment, Filter.from_conditions({"lang": "en"}, None), deleted)
     assert english is not None
     assert english.tolist() == [False, False, True]

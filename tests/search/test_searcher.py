@@ -19,17 +19,16 @@ from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, QuestionVectors
 from densephrases.model.padding import TokenBatch
 from densephrases.model.tokenizer import Tokens
-from densephrases.search.answers import BOUNDARIES, Answer
+from densephrases.search.answers import Answer
 from densephrases.search.confidence import Calibration
 from densephrases.search.filters import Filter
 from densephrases.search.request import SearchRequest, Unit
-from densephrases.search.scoring.lexical import REPEATED
-from densephrases.search.scoring.searchable import Part
+from densephrases.search.scoring.lexical import REPETITION_SHARE
+from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.search.searcher import Searcher
 from densephrases.search.timings import Timings
-from densephrases.text.sentences import sentences_around
 
-from .made_up import SIZE, BruteForce, MemoryIndex, SegmentMaker, indexes
+from .made_up import SIZE, BruteForce, MemoryIndex, SegmentMaker, indexes, sentences_around
 
 VOCABULARY = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"])}
 QUESTIONS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4).map(" ".join)
@@ -74,7 +73,7 @@ def ask(
 
 
 def documents_of(index: MemoryIndex) -> dict[str, str]:
-    return {document.id: document.text for segment in index.segments for document in segment.texts}
+    return {document.id: document.text for segment in index.made for document in segment.texts}
 
 
 @given(indexes(), st.lists(QUESTIONS, max_size=3), st.sampled_from(get_args(Unit)), st.integers(1, 8))
@@ -114,15 +113,15 @@ def test_filters_like_brute_force(
     encoder = QuestionEncoder(length_penalty=0.25)
     answers = ask(Searcher(index, encoder), question, k, unit, where, documents)
     chosen = Filter.from_conditions(where, documents)
-    pairs = zip(index.segments, index.deleted, strict=True)
+    pairs = zip(index.made, index.deleted, strict=True)
     masks = [
         np.array([chosen.matches(d) and not (deleted is not None and deleted[i]) for i, d in enumerate(s.texts)])
         for s, deleted in pairs
     ]
-    parts = [Part.of(segment, mask) for segment, mask in zip(index.segments, masks, strict=True)]
+    segments = map(SearchableSegment.with_documents, index.segments, masks)
     vectors = encoder.encode_questions([question])
-    brute = BruteForce([part for part in parts if part.rows], vectors.start_BD[0], vectors.end_BD[0], 0.25)
-    expected = brute.distinct(unit, k, BOUNDARIES)
+    brute = BruteForce([each for each in segments if each.rows], vectors.start_BD[0], vectors.end_BD[0], 0.25)
+    expected = brute.distinct(unit, k)
     assert [answer.score for answer in answers] == [span.score for span in expected]
     shown = [(text[start:end]) for text, start, end in map(brute.text, expected)]
     assert [answer.phrase.text for answer in answers] == shown
@@ -176,7 +175,9 @@ def test_phrases_that_repeat_the_question_come_later(exact: bool) -> None:
     assert before.keys() == after.keys() >= {"code.", "London.", "Ada"}
     paid = {text: before[text] - after[text] for text in before}
     assert paid["Ada"] == paid["London."] == 0
-    assert paid["code."] == pytest.approx(100 * REPEATED * math.log1p(0.5 / 1.5))  # the only passage has the word
+    assert paid["code."] == pytest.approx(
+        100 * REPETITION_SHARE * math.log1p(0.5 / 1.5)
+    )  # the only passage has the word
     scores = [answer.score for answer in worded]
     assert scores == sorted(scores, reverse=True)
 

@@ -9,7 +9,7 @@ from densephrases.client.operations import Calls, Operations, Result
 from densephrases.index.folder import IndexInfo
 from densephrases.index.progress import Progress
 from densephrases.search.answers import Answer
-from densephrases.search.relations import QUESTION, Extraction, Fact
+from densephrases.search.relations import QUESTION, Fact, RelationQuery
 from densephrases.search.request import SearchRequest, search_request
 from densephrases.text.documents import Document
 
@@ -77,10 +77,10 @@ class Client:
         min_confidence: float = 0.0,
     ) -> list[Fact]:
         """The object of a relation for each subject, with its sentence and its document."""
-        extraction = Extraction(
+        query = RelationQuery(
             relation=relation, template=template, prefer_titles=prefer_titles, min_confidence=min_confidence
         )
-        return self._run(self._operations.extract(subjects, extraction))
+        return self._run(self._operations.extract(subjects, query))
 
     def document(self, identifier: str) -> Document | None:
         """The document with this id, as it was indexed."""
@@ -186,10 +186,10 @@ class AsyncClient:
         prefer_titles: bool = True,
         min_confidence: float = 0.0,
     ) -> list[Fact]:
-        extraction = Extraction(
+        query = RelationQuery(
             relation=relation, template=template, prefer_titles=prefer_titles, min_confidence=min_confidence
         )
-        return await self._run(self._operations.extract(subjects, extraction))
+        return await self._run(self._operations.extract(subjects, query))
 
     async def document(self, identifier: str) -> Document | None:
         return await self._run(self._operations.document(identifier))

@@ -12,8 +12,8 @@ from densephrases.errors import DataError
 from densephrases.index.folder import IndexInfo
 from densephrases.index.progress import Progress
 from densephrases.index.settings import IndexSettings
-from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
-from densephrases.search.relations import Extraction, Fact
+from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
+from densephrases.search.relations import Fact, RelationQuery
 from densephrases.search.request import SearchRequest
 from densephrases.text.documents import Document
 
@@ -41,8 +41,8 @@ class Operations:
         results = yield from self._in_batches("/v1/answers", "questions", questions, _non_default(request))
         return [[_answer(values) for values in result["answers"]] for result in results]
 
-    def extract(self, subjects: Sequence[str], extraction: Extraction) -> Calls[list[Fact]]:
-        results = yield from self._in_batches("/v1/extract", "subjects", subjects, _non_default(extraction))
+    def extract(self, subjects: Sequence[str], query: RelationQuery) -> Calls[list[Fact]]:
+        results = yield from self._in_batches("/v1/extract", "subjects", subjects, _non_default(query))
         return [
             Fact(result["subject"], result["relation"], None if result["answer"] is None else _answer(result["answer"]))
             for result in results
@@ -119,7 +119,7 @@ def _document_batches(
         yield batch
 
 
-def _non_default(options: SearchRequest | Extraction) -> dict[str, Any]:
+def _non_default(options: SearchRequest | RelationQuery) -> dict[str, Any]:
     """The fields of a dataclass that differ from their defaults, as JSON."""
     values = {field.name: (getattr(options, field.name), field.default) for field in fields(options)}
     return {name: _as_json(value) for name, (value, default) in values.items() if value != default}
@@ -132,5 +132,5 @@ def _as_json(value: Any) -> Any:
 
 
 def _answer(values: dict[str, Any]) -> Answer:
-    parts = {"document": SourceDocument(**values["document"]), "phrase": PhrasePlace(**values["phrase"])}
+    parts = {"document": SourceDocument(**values["document"]), "phrase": PhraseSpan(**values["phrase"])}
     return Answer(**{**values, **parts})

@@ -1,14 +1,14 @@
-"""From ranked phrases to answers: what counts as a different result, and how a result is shown."""
+"""From ranked phrases to answers: which results are distinct, and what an answer holds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from densephrases.arrays import Ints, Mask
-from densephrases.search.passages import FoundPassage, PassageTexts, PlacedPhrases
+from densephrases.search.passages import FoundPassage, LocatedPhrases, PassageTexts
 from densephrases.search.request import Unit
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.pairs import NOTHING, Phrases
@@ -16,18 +16,12 @@ from densephrases.text.normalize import normalize_answer
 from densephrases.text.sentences import TextSpan
 from densephrases.text.words import is_phrase
 
-Boundaries = Literal["both", "start", "none"]
-# Which boundaries two different phrases may not share. On SQuAD the right phrase is more often among ten that may
-# share both, at the price of fewer places in the text: 73 of 100, 67 if starts and 60 if both must differ.
-BOUNDARIES: Boundaries = "none"
-
-# How many phrases of the ranked list are looked at first for each result, and how many times as many whenever they do
-# not suffice: around a good phrase stand others that differ from it by a word. Fewer if their words must be compared.
-PHRASES_A_RESULT = 6
-PHRASES_A_LEXICAL_RESULT = 2
+# Phrases of the ranked list that are inspected first for each result, and the factor by which that grows while results
+# are missing: around a good phrase there are others that differ by one word. Fewer if their texts must be compared.
+PHRASES_PER_RESULT = 6
+PHRASES_PER_LEXICAL_RESULT = 2
 MORE = 4
 
-_ROW_BITS = 40  # a part has fewer rows than this can count, and there are fewer than 2 ** 23 parts
 _OFFSET_BITS = 20  # a token begins below 2 ** 16, and its sentence ends not much later
 
 
@@ -41,8 +35,8 @@ class SourceDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class PhrasePlace:
-    """A phrase and where it stands in its document's text."""
+class PhraseSpan:
+    """A phrase and its character offsets in the document's text."""
 
     text: str
     start: int
@@ -51,14 +45,14 @@ class PhrasePlace:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A result; all offsets count the characters of the document's text.
+    """A result. All offsets count characters of the document's text.
 
     Attributes:
-        text: The phrase, the sentence or the passage; of a document, its best passage.
-        start: Where that begins: `text` is `document.text[start:end]`.
-        phrase: The best phrase within it, to which the score belongs.
-        confidence: The probability that the phrase is right; None if the model has no calibration.
-        unit: What is shown as `text`.
+        text: The phrase, sentence or passage; for a document, its best passage. Equals `document.text[start:end]`.
+        score: Score of the best phrase in it.
+        confidence: Probability that this phrase is right; None if the model has no calibration.
+        phrase: The best phrase in it.
+        unit: What `text` is.
     """
 
     text: str
@@ -69,13 +63,13 @@ class Answer:
     document: SourceDocument
     passage: str
     sentence: str
-    phrase: PhrasePlace
+    phrase: PhraseSpan
     passage_start: int
     sentence_start: int
     unit: Unit
 
     def to_dict(self) -> dict[str, Any]:
-        """As the command prints it in JSON."""
+        """As `densephrases ask --json` prints it."""
         shown: dict[str, Any] = {
             "text": self.text,
             "score": self.score,
@@ -94,29 +88,28 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct:
-    """Chooses the best phrase of every different result; each rule looks at better phrases only.
+class DistinctResults:
+    """Selects the best phrase of every distinct result; each rule compares a phrase with better ones only.
 
-    Phrases begin and end where words do and are more than punctuation. Different ones: no better one of the same
-    passage has the same normal form, and none begins, or begins or ends, where it does (`boundaries`). Different
-    sentences are those around the phrase, from its first to its last. Where phrases are the results, what they repeat
-    of the question's words is taken off their scores.
+    Phrases start and end at word boundaries and are more than punctuation. Two phrases are distinct unless they are of
+    one passage and have the same normalized text: they may share a start or an end, which puts the right phrase among
+    the first ten more often (73% instead of 60% on SQuAD). Distinct sentences are those around the phrase, from its
+    first to its last. If phrases are the results, they pay for repeating terms of the question.
     """
 
     texts: PassageTexts
     unit: Unit
     wanted: int
-    boundaries: Boundaries = BOUNDARIES
 
-    def __call__(self, several: Sequence[Phrases], words: QuestionTerms | None) -> list[Phrases]:
-        """Of all questions in one go: to look things up penalties much the same for ten phrases and for hundreds."""
-        words = words if penalizes_repetitions(self.unit) else None
+    def __call__(self, several: Sequence[Phrases], terms: QuestionTerms | None) -> list[Phrases]:
+        """Of all questions at once: a lookup takes about as long for ten phrases as for hundreds."""
+        terms = terms if penalizes_repetitions(self.unit) else None
         results = [NOTHING] * len(several)
-        first = self.wanted * (PHRASES_A_RESULT if words is None else PHRASES_A_LEXICAL_RESULT)
+        first = self.wanted * (PHRASES_PER_RESULT if terms is None else PHRASES_PER_LEXICAL_RESULT)
         counts = {question: first for question, phrases in enumerate(several) if len(phrases)}
         while counts:
             heads = [several[question].best(count) for question, count in counts.items()]
-            chosen = self._chosen(heads, None if words is None else words.take(np.array(list(counts))))
+            chosen = self._chosen(heads, None if terms is None else terms.take(np.array(list(counts))))
             asked, counts = list(counts), {}
             for question, head, result in zip(asked, heads, chosen, strict=True):
                 results[question] = result
@@ -125,38 +118,35 @@ class Distinct:
                     counts[question] = needed
         return results
 
-    def _needed(self, phrases: Phrases, chosen: Phrases, looked_at: int) -> int:
-        """How many phrases must be looked at: all that would come before the last chosen if they repeated nothing."""
+    def _needed(self, phrases: Phrases, chosen: Phrases, inspected: int) -> int:
+        """How many phrases must be inspected: all that score at least as the last result before their penalties."""
         if len(chosen) < self.wanted:
-            return min(MORE * looked_at, len(phrases))
+            return min(MORE * inspected, len(phrases))
         return int(np.count_nonzero(phrases.score_N >= chosen.score_N[-1]))
 
-    def _chosen(self, heads: Sequence[Phrases], words: QuestionTerms | None) -> list[Phrases]:
+    def _chosen(self, heads: Sequence[Phrases], terms: QuestionTerms | None) -> list[Phrases]:
         """The results among the head of each ranked list."""
         if self.unit == "phrase":
-            ranked = self._ranked(heads, words)
-            return [each.phrases.take(self._different_phrases(each)) for each in ranked]
+            return [each.phrases.take(self._distinct_phrases(each)) for each in self._ranked(heads, terms)]
         return [head.take(np.flatnonzero(_is_first(self._keys(head)))[: self.wanted]) for head in heads]
 
-    def _ranked(self, heads: Sequence[Phrases], words: QuestionTerms | None) -> list[PlacedPhrases]:
-        """The phrases of each head by what they score less what they repeat."""
-        joined = self.texts.placed(Phrases.joined(heads))
+    def _ranked(self, heads: Sequence[Phrases], terms: QuestionTerms | None) -> list[LocatedPhrases]:
+        """The phrases of each head by their scores after repetition penalties."""
+        joined = self.texts.locate(Phrases.joined(heads))
         edges = np.cumsum([0, *map(len, heads)])
-        if words is not None:
+        if terms is not None:
             question_N = np.repeat(np.arange(len(heads)), np.diff(edges))
-            penalties_N = words.repetition_penalties(question_N, self.texts.of_phrases(joined))
+            penalties_N = terms.repetition_penalties(question_N, self.texts.phrase_texts(joined))
             joined = replace(joined, phrases=replace(joined.phrases, score_N=joined.phrases.score_N - penalties_N))
-        placed = [joined.take(slice(*edge)) for edge in pairwise(edges.tolist())]
-        return placed if words is None else [each.take(each.phrases.order()) for each in placed]
+        located = [joined.take(slice(*edge)) for edge in pairwise(edges.tolist())]
+        return located if terms is None else [each.take(each.phrases.order()) for each in located]
 
-    def _different_phrases(self, ranked: PlacedPhrases) -> Ints:
-        rows = np.flatnonzero(different_boundaries(ranked.phrases, self.boundaries))
+    def _distinct_phrases(self, ranked: LocatedPhrases) -> Ints:
         seen: set[tuple[int, str]] = set()
         chosen: list[int] = []
-        survivors = ranked.take(rows)
-        columns = zip(rows.tolist(), survivors.passage_N.tolist(), survivors.spans_N2.tolist(), strict=True)
-        for place, passage, (start, end) in columns:
-            text = self.texts.of_key(passage).text
+        columns = zip(ranked.passage_N.tolist(), ranked.spans_N2.tolist(), strict=True)
+        for place, (passage, (start, end)) in enumerate(columns):
+            text = self.texts.passage(passage).text
             key = passage, normalize_answer(text[start:end])
             if key not in seen and is_phrase(text, start, end):
                 seen.add(key)
@@ -166,7 +156,7 @@ class Distinct:
         return np.array(chosen, dtype=np.int64)
 
     def _keys(self, phrases: Phrases) -> Ints:
-        """Numbers that tell the sentences, passages or documents of phrases apart."""
+        """Numbers that identify the sentences, passages or documents of phrases."""
         if self.unit == "document":
             return self.texts.document_keys(phrases)
         keys_N = self.texts.passage_keys(phrases)
@@ -178,18 +168,8 @@ class Distinct:
 
 
 def penalizes_repetitions(unit: Unit) -> bool:
-    """Whether phrases pay for words that they repeat: if they are the results. A passage is none the worse for it."""
+    """Whether phrases pay for repeating terms of the question: only as results, since a passage may repeat them."""
     return unit == "phrase"
-
-
-def different_boundaries(ranked: Phrases, boundaries: Boundaries) -> Mask:
-    different_N = np.ones(len(ranked), dtype=bool)
-    part_N = ranked.part_N << _ROW_BITS
-    if boundaries != "none":
-        different_N &= _is_first(part_N + ranked.start_N)
-    if boundaries == "both":
-        different_N &= _is_first(part_N + ranked.end_N)
-    return different_N
 
 
 def _is_first(keys_N: Ints) -> Mask:
@@ -198,9 +178,11 @@ def _is_first(keys_N: Ints) -> Mask:
     return first_N
 
 
-def answers_of(phrases: Phrases, confidences: Sequence[float | None], unit: Unit, texts: PassageTexts) -> list[Answer]:
+def answers_from_phrases(
+    phrases: Phrases, confidences: Sequence[float | None], unit: Unit, texts: PassageTexts
+) -> list[Answer]:
     passage_N, spans_N2 = texts.passage_keys(phrases), texts.spans(phrases)
-    passages = [texts.of_key(key) for key in passage_N.tolist()]
+    passages = [texts.passage(key) for key in passage_N.tolist()]
     both = (spans_N2, texts.sentences(passage_N, spans_N2))
     spans, sentences = ([TextSpan(*span) for span in several.tolist()] for several in both)
     columns = zip(passages, spans, sentences, phrases.score_N.tolist(), confidences, strict=True)
@@ -221,7 +203,7 @@ def _answer(
         document=SourceDocument(document.id, document.title, document.metadata),
         passage=passage.text,
         sentence=passage.text[sentence.start : sentence.end],
-        phrase=PhrasePlace(passage.text[phrase.start : phrase.end], begin + phrase.start, begin + phrase.end),
+        phrase=PhraseSpan(passage.text[phrase.start : phrase.end], begin + phrase.start, begin + phrase.end),
         passage_start=begin,
         sentence_start=begin + sentence.start,
         unit=unit,

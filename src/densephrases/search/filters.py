@@ -1,4 +1,4 @@
-"""Which documents may be found: not the deleted ones, only listed ids, only those with wanted metadata."""
+"""Conditions on the documents of a search: their ids and their metadata. Imports no numpy."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from densephrases.errors import ConfigError
 
 if TYPE_CHECKING:
-    from densephrases.search.scoring.searchable import DocumentRecord
+    from densephrases.index.segment.reader import DocumentRecord
+    from densephrases.text.documents import Document
 
 Value = str | int | float | bool
 Where = Mapping[str, Value | Iterable[Value]]
@@ -15,7 +16,7 @@ Where = Mapping[str, Value | Iterable[Value]]
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Metadata keys with the values they may have, as text, and the ids that may be found (None: any)."""
+    """Metadata keys with the values they may have, as text, and the ids of documents (None: any)."""
 
     where: frozenset[tuple[str, frozenset[str]]] = frozenset()
     documents: frozenset[str] | None = None
@@ -31,7 +32,7 @@ class Filter:
     def matches_all(self) -> bool:
         return not self.where and self.documents is None
 
-    def matches(self, document: "DocumentRecord") -> bool:
+    def matches(self, document: "DocumentRecord | Document") -> bool:
         if self.documents is not None and document.id not in self.documents:
             return False
         return all(not values.isdisjoint(_written(document.metadata.get(key))) for key, values in self.where)

@@ -16,7 +16,7 @@ from densephrases.model.encoder import Encoder
 from densephrases.search.answers import Answer
 from densephrases.search.confidence import Calibration
 from densephrases.search.encoders import Model, encoder_of, name_of
-from densephrases.search.relations import QUESTION, Extraction, Fact, extract_facts
+from densephrases.search.relations import QUESTION, Fact, RelationQuery, extract_facts
 from densephrases.search.request import SearchRequest, search_request
 from densephrases.search.searcher import Searcher
 from densephrases.search.timings import Timings
@@ -264,10 +264,10 @@ class PhraseIndex:
             min_confidence: Objects with less confidence are left out.
             advance: Told how many more subjects are done.
         """
-        extraction = Extraction(
+        query = RelationQuery(
             relation=relation, template=template, prefer_titles=prefer_titles, min_confidence=min_confidence
         )
-        return list(extract_facts(self.search, subjects, extraction, advance))
+        return list(extract_facts(self.search, subjects, query, advance))
 
     @property
     def searcher(self) -> Searcher:
@@ -275,7 +275,7 @@ class PhraseIndex:
         if self._searcher is None:
             values = self.encoder.config.confidence
             calibration = None if values is None else Calibration.from_dict(values)
-            self._searcher = Searcher(self.folder, self.encoder, calibration)
+            self._searcher = Searcher(self.folder.snapshot, self.encoder, calibration)
         return self._searcher
 
     @contextmanager

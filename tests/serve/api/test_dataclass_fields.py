@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError, create_model
 
-from densephrases.search.relations import Extraction
+from densephrases.search.relations import RelationQuery
 from densephrases.search.request import SearchRequest
 from densephrases.serve.api.dataclass_fields import attribute_docs, body_fields
 from densephrases.serve.api.schemas import ExtractBody, SearchBody
@@ -45,7 +45,7 @@ def test_every_option_of_the_library() -> None:
     """Described, with the default of the library, and handed on to it."""
     for body, options, others in (
         (SearchBody, SearchRequest, {"question", "questions", "task"}),
-        (ExtractBody, Extraction, {"subjects", "task"}),
+        (ExtractBody, RelationQuery, {"subjects", "task"}),
     ):
         properties = body.model_json_schema()["properties"]
         assert properties.keys() == {field.name for field in fields(options)} | others
@@ -60,4 +60,4 @@ def test_every_option_of_the_library() -> None:
         "exact": True,
     }
     assert SearchBody(question="a", **sent).request() == SearchRequest(**sent)
-    assert ExtractBody(subjects=["a"], relation="b").extraction() == Extraction(relation="b")
+    assert ExtractBody(subjects=["a"], relation="b").query() == RelationQuery(relation="b")

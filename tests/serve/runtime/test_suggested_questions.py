@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
+from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.runtime.suggested_questions import (
     SUGGESTIONS_FILE,
@@ -42,7 +42,7 @@ def answer_to(candidate: CandidateQuestion, text: str, confidence: float | None 
     start = document.text.index(text)
     end = start + len(text)
     source = SourceDocument(document.id, document.title, {})
-    place = PhrasePlace(text, start, end)
+    place = PhraseSpan(text, start, end)
     return Answer(text, 1.0, confidence, start, end, source, document.text, document.text, place, 0, 0, "phrase")
 
 

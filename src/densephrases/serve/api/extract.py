@@ -21,7 +21,7 @@ async def extract(body: ExtractBody, request: Request, service: TheService) -> R
     """The object of a relation for each subject, for example the places of birth of several people."""
     _refuse_too_much(body.subjects, [body.relation, body.template], service.settings.limits)
     request.state.logged = logged_questions(body.subjects, service.settings)
-    facts = await service.facts(body.subjects, body.extraction(), task_of(body, service))
+    facts = await service.facts(body.subjects, body.query(), task_of(body, service))
     results = [
         {
             "subject": fact.subject,

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from densephrases.search.filters import Value
-from densephrases.search.relations import Extraction
+from densephrases.search.relations import RelationQuery
 from densephrases.search.request import SearchRequest, Unit
 from densephrases.serve.api.dataclass_fields import body_fields
 
@@ -136,7 +136,7 @@ _ExtractOptions: Any = create_model(
     "ExtractOptions",
     __base__=_Body,
     **body_fields(
-        Extraction,
+        RelationQuery,
         {"relation": {"min_length": 1}, "template": {"pattern": r"\{subject\}"}, "min_confidence": Probability},
     ),
 )
@@ -152,8 +152,8 @@ class ExtractBody(_ExtractOptions):  # type: ignore[misc]  # made from a datacla
     subjects: Annotated[list[str], Field(min_length=1, description="Names.")]
     task: Task = None
 
-    def extraction(self) -> Extraction:
-        return Extraction(**{each.name: getattr(self, each.name) for each in fields(Extraction)})
+    def query(self) -> RelationQuery:
+        return RelationQuery(**{each.name: getattr(self, each.name) for each in fields(RelationQuery)})
 
 
 class FactItem(BaseModel):

@@ -10,7 +10,7 @@ from densephrases.index.manifest import Manifest
 from densephrases.model.load import load
 from densephrases.search.answers import Answer
 from densephrases.search.phrase_index import PhraseIndex
-from densephrases.search.relations import Extraction, Fact, extract_facts
+from densephrases.search.relations import Fact, RelationQuery, extract_facts
 from densephrases.search.request import SearchRequest
 from densephrases.search.searcher import QUESTIONS_AT_ONCE
 from densephrases.serve.problems import Problem
@@ -41,11 +41,11 @@ class SearchJob:
 class ExtractJob:
     """An extraction with the query encoder of a task. Subjects of equal jobs share a batch."""
 
-    extraction: Extraction
+    query: RelationQuery
     task: str | None
 
     def __call__(self, index: PhraseIndex, subjects: Sequence[str]) -> list[Fact]:
-        return list(extract_facts(index.search, subjects, self.extraction, lambda _: None))
+        return list(extract_facts(index.search, subjects, self.query, lambda _: None))
 
 
 Job = SearchJob | ExtractJob
@@ -100,9 +100,9 @@ class Service:
         """Answers to each question; a full queue or a passed deadline is a 503."""
         return await self._submit(questions, SearchJob(request, task))
 
-    async def facts(self, subjects: Sequence[str], extraction: Extraction, task: str | None) -> list[Fact]:
+    async def facts(self, subjects: Sequence[str], query: RelationQuery, task: str | None) -> list[Fact]:
         """A fact for each subject; a full queue or a passed deadline is a 503."""
-        return await self._submit(subjects, ExtractJob(extraction, task))
+        return await self._submit(subjects, ExtractJob(query, task))
 
     async def suggested_questions(self) -> list[str]:
         """The owner's questions, or questions generated and checked once for each state of the index."""
