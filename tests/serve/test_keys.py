@@ -1,4 +1,4 @@
-"""Who may ask and who may change the index."""
+"""Who may search and who may change the index."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def test_keys(keys: Keys) -> None:
     assert READING not in repr(keys)
 
 
-def test_without_keys_everybody_may_search_and_nobody_change() -> None:
+def test_without_keys_anyone_may_search_and_no_one_change() -> None:
     assert Keys().may_search(None)
     assert Keys().may_search("anything")
     assert not Keys().may_change("")

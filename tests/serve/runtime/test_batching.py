@@ -1,4 +1,4 @@
-"""Who is answered together with whom; a gate holds the work back until everybody has come."""
+"""Which requests share a batch; a gate holds the work back until all requests have arrived."""
 
 import asyncio
 import threading
