@@ -3,8 +3,11 @@
 import asyncio
 import http.server
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,7 @@ from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.keys import Keys
 from densephrases.serve.settings import Limits
 from densephrases.text.documents import Document
-from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, TwoSides, running
+from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, TwoTasks, running
 
 ADMIN = "a-key-for-administration"
 
@@ -68,7 +71,8 @@ def test_more_questions_than_a_request_takes(client: Client, index: PhraseIndex)
 def test_documents(client: Client, index: PhraseIndex) -> None:
     for document in CITIES:
         assert client.document(document.id) == document
-    assert client.document("rome") is None
+    for unknown in ("rome", "..", ".", "a.b/../%2e?#"):
+        assert client.document(unknown) is None
     assert client.info() == index.info()
     assert len(client) == 3
 
@@ -111,7 +115,7 @@ def test_the_asynchronous_client(service: Running, index: PhraseIndex) -> None:
 
 
 def test_another_side(tmp_path: Path) -> None:
-    index = PhraseIndex.create(tmp_path / "index", CITIES, model=TwoSides())
+    index = PhraseIndex.create(tmp_path / "index", CITIES, model=TwoTasks())
     expected = index.with_task("upside-down").search(QUESTION, 3)
     with running(index) as served, Client(f"http://127.0.0.1:{served.port}") as client:
         assert client.with_task("upside-down").search(QUESTION, 3) == expected
@@ -147,7 +151,9 @@ def test_every_method_of_an_index_that_concerns_documents() -> None:
 
 def test_refusals(service: Running) -> None:
     with Client(f"http://127.0.0.1:{service.port}") as client:
-        with pytest.raises(ServiceError, match=r"Only holders of an admin key .* \(status 401, request [0-9a-f]{32}\)"):
+        with pytest.raises(
+            ServiceError, match=r"Changing the index needs an admin key; .* \(status 401, request [0-9a-f]{32}\)"
+        ):
             client.delete(["paris"])
         with pytest.raises(ServiceError, match=r"k=101; this service takes at most 100 \(limit: k\)"):
             client.search(QUESTION, 101)
@@ -157,7 +163,7 @@ def test_refusals(service: Running) -> None:
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8080", "ftp://127.0.0.1", "http://"])
 def test_bad_addresses(url: str) -> None:
-    with pytest.raises(ConfigError, match="no address of a service"):
+    with pytest.raises(ConfigError, match="is not the address of a service"):
         Client(url)
 
 
@@ -166,6 +172,22 @@ def test_nobody_there() -> None:
         port = taken.getsockname()[1]
     with pytest.raises(ServiceError, match=rf"'http://127.0.0.1:{port}' cannot be reached: Connection refused"):
         Client(f"http://127.0.0.1:{port}").info()
+    with pytest.raises(ServiceError, match=rf"'http://127.0.0.1:{port}' cannot be reached: Connection refused"):
+        asyncio.run(AsyncClient(f"http://127.0.0.1:{port}").info())
+
+
+def test_a_silent_service() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with Client(url, timeout=0.05) as client, pytest.raises(ServiceError, match="cannot be reached: timed out"):
+            client.info()
+
+        async def ask() -> None:
+            async with AsyncClient(url, timeout=0.05) as client:
+                await client.info()
+
+        with pytest.raises(ServiceError, match="cannot be reached: ReadTimeout"):
+            asyncio.run(ask())
 
 
 class Scripted(http.server.BaseHTTPRequestHandler):
@@ -209,6 +231,36 @@ def test_a_busy_service_is_asked_again(scripted: tuple[str, list[tuple[int, byte
         replies += [(503, b"{}"), (503, b'{"detail": "still busy"}')]
     with Client(url, retries=1) as client, pytest.raises(ServiceError, match="still busy"):
         client.document("a")
+
+
+def test_a_busy_service_is_awaited_again(scripted: tuple[str, list[tuple[int, bytes]]]) -> None:
+    url, replies = scripted
+    replies += [(503, b"{}"), (404, b'{"code": "unknown_document"}')]
+
+    async def ask(retries: int) -> Document | None:
+        async with AsyncClient(url, retries=retries) as client:
+            return await client.document("a")
+
+    assert asyncio.run(ask(1)) is None
+    assert replies == []
+    replies += [(503, b'{"detail": "still busy"}')]
+    with pytest.raises(ServiceError, match="still busy"):
+        asyncio.run(ask(0))
+
+
+def test_threads_share_a_client(client: Client, index: PhraseIndex) -> None:
+    expected = index.search(QUESTION, 3)
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: client.search(QUESTION, 3), range(20)))
+    assert all(each == expected for each in found)
+
+
+def test_without_httpx() -> None:
+    """The extra is named, whichever way the client is imported."""
+    program = "import sys; sys.modules['httpx'] = None; from densephrases import Client"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)  # noqa: S603
+    assert done.returncode == 1
+    assert done.stderr.strip().endswith("pip install 'densephrases[client]'")
 
 
 def test_something_else_there(scripted: tuple[str, list[tuple[int, bytes]]]) -> None:

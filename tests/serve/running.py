@@ -43,7 +43,7 @@ class GatedEncoder(HashEncoder):
         return super().forward_questions(batch)
 
 
-class TwoSides(GatedEncoder):
+class TwoTasks(GatedEncoder):
     """Its side 'upside-down' asks for the opposite."""
 
     task: str | None = None
@@ -53,8 +53,8 @@ class TwoSides(GatedEncoder):
     def tasks(self) -> list[str]:
         return ["upside-down"]
 
-    def with_task(self, task: str | None) -> "TwoSides":
-        side = TwoSides()
+    def with_task(self, task: str | None) -> "TwoTasks":
+        side = TwoTasks()
         side.task = task
         self.loaded += 1
         return side

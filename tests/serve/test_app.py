@@ -39,7 +39,7 @@ def test_one_question(served: Running) -> None:
     (result,) = reply.json["results"]
     assert reply.status == 200
     assert result["question"] == QUESTION
-    expected = served.service.current.index.search(QUESTION, 3)
+    expected = served.service.live.index.search(QUESTION, 3)
     assert result["answers"] == [asdict(answer) for answer in expected]
     assert reply.json["milliseconds"] > 0
 
@@ -50,7 +50,7 @@ def test_several_questions(served: Running, unit: Any) -> None:
     sent = {"questions": questions, "k": 2, "unit": unit, "where": {"lang": ["en", "de"]}, "documents": ["tower"]}
     reply = served.call("POST", "/v1/answers", sent)
     found = [[answer["document"]["id"] for answer in result["answers"]] for result in reply.json["results"]]
-    expected = served.service.current.index.search(questions, 2, unit=unit, documents=["tower"])
+    expected = served.service.live.index.search(questions, 2, unit=unit, documents=["tower"])
     assert [len(ids) for ids in found] == [len(answers) for answers in expected]
     assert {identifier for ids in found for identifier in ids} == {"tower"}
 
@@ -91,7 +91,7 @@ def test_invalid_questions(served: Running, content: Any, expected: str) -> None
 def test_facts(served: Running) -> None:
     sent = {"subjects": ["London", "Paris"], "relation": "river", "prefer_titles": True}
     reply = served.call("POST", "/v1/extract", sent)
-    expected = served.service.current.index.extract(["London", "Paris"], "river")
+    expected = served.service.live.index.extract(["London", "Paris"], "river")
     assert reply.status == 200
     for found, fact in zip(reply.json["results"], expected, strict=True):
         assert (found["subject"], found["relation"], found["object"]) == (fact.subject, "river", fact.object)
@@ -385,7 +385,7 @@ def test_metrics(index: PhraseIndex) -> None:
 def test_openapi(index: PhraseIndex) -> None:
     with running(index, limits=Limits(k=7)) as service:
         schema = service.call("GET", "/openapi.json").json
-    asked = schema["components"]["schemas"]["Asked"]
+    asked = schema["components"]["schemas"]["SearchBody"]
     assert asked["properties"]["k"]["maximum"] == 7
     assert asked["examples"]
     for path, method in [("/v1/answers", "post"), ("/v1/documents", "post"), ("/v1/documents/{id}", "get")]:

@@ -55,14 +55,14 @@ def _sample_index(folder: Path, encoder: "Encoder") -> "PhraseIndex":
     from densephrases.index.manifest import MANIFEST_FILE, Manifest
     from densephrases.sample import articles_path
     from densephrases.search.phrase_index import PhraseIndex
-    from densephrases.serve.runtime.suggested_questions import EXAMPLES_FILE
+    from densephrases.serve.runtime.suggested_questions import SUGGESTIONS_FILE
 
     if (folder / MANIFEST_FILE).is_file() and not Manifest.load(folder).building:
         return PhraseIndex.open(folder, encoder)
     console.print(f"Indexing the sample articles once; the index is kept in {folder}.", markup=False, soft_wrap=True)
     with Building(folder, [articles_path()], strict=True) as building:
         index = PhraseIndex.create(folder, building.documents(), model=_MODEL, progress=building.reported)
-    (folder / EXAMPLES_FILE).write_text("\n".join([*SHOWN, ""]), encoding="utf-8")  # for `serve`
+    (folder / SUGGESTIONS_FILE).write_text("\n".join([*SHOWN, ""]), encoding="utf-8")  # for `serve`
     return index
 
 

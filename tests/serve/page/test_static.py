@@ -9,12 +9,12 @@ import pytest
 
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.keys import Keys
-from densephrases.serve.runtime.suggested_questions import EXAMPLES_FILE
+from densephrases.serve.runtime.suggested_questions import SUGGESTIONS_FILE
 from densephrases.serve.settings import Limits
 from densephrases.text.documents import Document
 from tests.serve.browser import MISSING, Page, chromium, is_installed
 from tests.serve.conftest import READING
-from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, TwoSides, running
+from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, TwoTasks, running
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason=MISSING)
 
@@ -36,7 +36,7 @@ def made_index(
     folder: Path, documents: list[Document], examples: str = f"{QUESTION}\n{OTHER}", **how: Any
 ) -> PhraseIndex:
     index = PhraseIndex.create(folder / "index", documents, model=encoder(**how))
-    (index.folder.folder / EXAMPLES_FILE).write_text(examples)
+    (index.folder.folder / SUGGESTIONS_FILE).write_text(examples)
     return index
 
 
@@ -147,7 +147,7 @@ def in_sight(page: Page) -> bool:
 
 def test_a_document_that_is_gone(cities: Running, at: Any) -> None:
     page = at(cities, "#document=rome")
-    page.wait_for_text("#document-text", "The index has it no more.")
+    page.wait_for_text("#document-text", "It is no longer in the index.")
     assert page.texts("#document-title") == ["The document cannot be shown"]
     assert page.texts("#document-text mark") == []
 
@@ -231,7 +231,7 @@ def test_a_question_that_is_too_long(tmp_path: Path, at: Any) -> None:
 
 def test_a_refusal_in_the_words_of_the_service(cities: Running, at: Any) -> None:
     page = at(cities, f"#q={QUESTION}&document=tower&start=999999&end=9999999")
-    page.wait_for_text("#document-text", "start and end name no part of the text")
+    page.wait_for_text("#document-text", "are no span of the text")
     assert page.texts("#document-title") == ["The document cannot be shown"]
     assert page.texts("#document-text mark") == []
 
@@ -338,11 +338,11 @@ def test_a_key(tmp_path: Path, at: Any, keys: Keys) -> None:
         assert page.run("return sessionStorage.length") == 0
 
 
-def test_two_question_sides(tmp_path: Path, at: Any) -> None:
-    with running(made_index(tmp_path, CITIES, kind=TwoSides)) as service:
+def test_two_tasks_compared(tmp_path: Path, at: Any) -> None:
+    with running(made_index(tmp_path, CITIES, kind=TwoTasks)) as service:
         page = at(service, f"#q={QUESTION}")
         page.one(".answer")
-        page.one("#beside option[value=upside-down]").click()
+        page.one("#compared option[value=upside-down]").click()
         page.one(".compared")
         assert page.texts(".compared h2") == ["default", "upside-down"]
         columns = [f".compared section:nth-child({number}) .text" for number in (1, 2)]
@@ -353,16 +353,16 @@ def test_two_question_sides(tmp_path: Path, at: Any) -> None:
         assert all(re.fullmatch(r"new|as before|was \d(st|nd|rd|th)", change) for change in changes)
         page.look(width=360)
         assert not page.is_wider_than_the_screen
-        page.one("#beside option[value=none]").click()
+        page.one("#compared option[value=none]").click()
         page.wait(lambda: not page.all(".compared"), "one list again")
-        page.one("#side option[value=upside-down]").click()
+        page.one("#task option[value=upside-down]").click()
         page.wait_for_text(".first .text", first_answer(service, task="upside-down")["sentence"])
 
 
-def test_a_model_with_one_side_offers_no_choice(cities: Running, at: Any) -> None:
+def test_a_model_with_one_task_offers_no_choice(cities: Running, at: Any) -> None:
     page = at(cities, f"#q={QUESTION}")
     page.one(".answer")
-    assert not page.all("#sides")[0].is_displayed()
+    assert not page.all("#tasks")[0].is_displayed()
 
 
 @pytest.mark.parametrize("width", [320, 390])
@@ -389,14 +389,14 @@ def test_a_phone(tmp_path: Path, at: Any, width: int) -> None:
     [
         ("", ".examples"),
         (f"#q={QUESTION}", ".answer"),
-        (f"#q={QUESTION}&beside=upside-down", ".compared"),
+        (f"#q={QUESTION}&compare=upside-down", ".compared"),
         ("#document=paris&start=0&end=5", "#document-text mark"),
     ],
 )
 def test_nothing_keeps_anybody_out(tmp_path: Path, at: Any, fragment: str, awaited: str, dark: bool) -> None:
     """By the rules of WCAG 2.1 AA that a program can check, contrast included."""
     axe = pytest.importorskip("axe_core_python.selenium").Axe()
-    with running(made_index(tmp_path, CITIES, kind=TwoSides, intercept=0.0)) as service:
+    with running(made_index(tmp_path, CITIES, kind=TwoTasks, intercept=0.0)) as service:
         page = at(service)
         page.look(dark=dark)
         page.open(fragment)
