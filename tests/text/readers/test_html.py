@@ -1,4 +1,4 @@
-"""Titles of Markdown and visible text of HTML."""
+"""Titles and text of HTML pages, well-formed or not."""
 
 import html
 
@@ -6,29 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.text.readers.html import html_text, markdown_title
-
-
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
-        ("# One\n# Two", "One"),
-        ("intro\n\n### Third level ###\n", "Third level"),
-        ("Under\n=====\n# Later", "Under"),
-        ("\r\n# Windows\r\n", "Windows"),
-        ("```sh\n# a comment\n```\n# Real", "Real"),
-        ("~~~~\n~~~\n# code\n~~~~\n# Real", "Real"),
-        ("```\n# never closed", ""),
-        ("#hashtag\n    # indented code", ""),
-        ('---\ntitle: "Front: matter"\ntags: [a]\n---\n# Heading', "Front: matter"),
-        ("---\ntags: [a]\n---\n# Heading", "Heading"),
-        ("---\r\ntitle: It's\r\n---\r\n", "It's"),
-        ("text only", ""),
-        ("", ""),
-    ],
-)
-def test_markdown_titles(text: str, title: str) -> None:
-    assert markdown_title(text) == title
+from densephrases.text.readers.html import decode_html, html_text
 
 
 @pytest.mark.parametrize(
@@ -48,12 +26,91 @@ def test_markdown_titles(text: str, title: str) -> None:
         ("<!-- comment --><!doctype html>a", "a"),
         ("a < b", "a < b"),
         ("</p></nav></pre>odd", "odd"),
+        ("<ol><li>one<ol><li>inner</ol><li>two</ol>", "one\n\ninner\n\ntwo"),
+        ("<p>one<div>two</p>three</div>four", "one\n\ntwo\n\nthree\n\nfour"),
+        ("<b><p>bold</b> and not</p><td>cell</table>end", "bold and not\n\ncellend"),
+        ("<head><style>p {}</style><h1>No body</h1><p>text", "No body\n\ntext"),
+        ("<html><p>after the end</p></html>late", "after the end\n\nlate"),
+        ("<button>Buy<div>x</div></button><select><option>a</select>y", "y"),
+        ("<div role=navigation>menu</div><form role=search>find</form><div role=contentinfo>c</div>y", "y"),
         ("", ""),
         ("<html><head></head><body>  </body></html>", ""),
     ],
 )
 def test_html(source: str, text: str) -> None:
     assert html_text(source) == ("", text)
+
+
+MENU = "<ul><li><a href=a>Home</a><li><a href=b>About us</a></ul>"
+ARTICLE = "<h1>Head</h1><p>First <a href=c>link</a> of all.<p>Second.<ul><li><a href=d>Reference</a></ul>"
+ARTICLE_TEXT = "Head\n\nFirst link of all.\n\nSecond.\n\nReference"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"<nav>{MENU}</nav>{ARTICLE}",
+        f"<nav>{MENU}{ARTICLE}",
+        f"<NAV>{MENU}<main>{ARTICLE}</main>",
+        f"<body><nav><nav>{MENU}</nav>{MENU}{ARTICLE}</body>",
+        f"<nav><div><nav>{MENU}</div>{ARTICLE}",
+        f"<div><nav>{MENU}</div>{ARTICLE}<footer><nav>{MENU}</nav></footer>",
+        f"<nav>{MENU}</nav><article>{ARTICLE}</article><nav><a href=e>Next</a>",
+        f"<header>{MENU}<main>{ARTICLE}</main>",
+        f"<aside>{MENU}<p>{ARTICLE}",
+        f"<nav><a href=a>Home</a> | <a href=b>About</a>{ARTICLE}",
+    ],
+)
+def test_menus_are_left_out_and_an_unclosed_one_swallows_nothing(source: str) -> None:
+    assert html_text(source) == ("", ARTICLE_TEXT)
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("<header>Site</header><p>text</p><aside>More</aside><footer>(c)</footer>", "text"),
+        ("<header><nav>menu</nav><h1>Head</h1><p>by Ann</header><p>text", "Head\n\nby Ann\n\ntext"),
+        ("<main><header>Head</header>text<footer>note</footer><aside>more</aside></main>", "Head\n\ntext\n\nnote"),
+        ("<article><header>Head</header>text<aside>note</aside></article>", "Head\n\ntext\n\nnote"),
+        ("<blockquote>said<footer>Ann</footer></blockquote>", "said\n\nAnn"),
+    ],
+)
+def test_headers_and_footers_of_the_page_but_not_of_its_content_are_left_out(source: str, text: str) -> None:
+    assert html_text(source) == ("", text)
+
+
+def test_a_long_page() -> None:
+    paragraph = "<p>One <b>bold</b> word &amp; more.</p>"
+    count = 5_000_000 // len(paragraph)
+    assert html_text(paragraph * count)[1] == "\n\n".join(["One bold word & more."] * count)
+
+
+def test_deep_nesting() -> None:
+    assert html_text("<div>" * 5000 + "deep" + "<header>" * 5000 + "<h1>head")[1] == "deep\n\nhead"
+
+
+@pytest.mark.parametrize(
+    ("head", "encoding"),
+    [
+        ("", "utf-8"),
+        ("", "utf-8-sig"),
+        ('<meta charset="utf-8">', "utf-8"),
+        ("<META CHARSET=windows-1252>", "cp1252"),
+        ('<meta http-equiv="Content-Type" content="text/html; charset=iso-8859-1">', "cp1252"),
+        ("<meta charset='shift_jis'>", "shift_jis"),
+        ("<?xml version='1.0' encoding='ISO-8859-15'?>", "iso8859-15"),
+        ("<meta charset=unheard-of>", "utf-8"),
+        ("<meta charset=utf-16>", "utf-8"),
+    ],
+)
+def test_encodings(head: str, encoding: str) -> None:
+    text = "日本" if encoding == "shift_jis" else "Zürich: 5 €"
+    assert decode_html(f"{head}<p>{text}".encode(encoding)) == f"{head}<p>{text}"
+
+
+def test_a_wrong_encoding_is_an_error() -> None:
+    with pytest.raises(UnicodeDecodeError):
+        decode_html("<meta charset=utf-8>Zürich".encode("latin-1"))
 
 
 def test_html_title() -> None:

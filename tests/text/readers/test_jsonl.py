@@ -1,9 +1,12 @@
 """Documents as JSON: what is kept, what is refused, and that memory does not grow with the file."""
 
+import io
 import json
 import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, SupportsIndex
 
 import pytest
 from hypothesis import given
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 
 from densephrases.errors import DataError
 from densephrases.text.documents import Document, Skipped
+from densephrases.text.readers import jsonl
 from densephrases.text.readers.jsonl import read_json, read_json_lines
 
 
@@ -160,3 +164,72 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, reader: Any, form: s
     tracemalloc.stop()
     assert count == 20_000
     assert peak < 2_000_000
+
+
+class CountedText(str):
+    """Text that counts the characters copied out of it or appended to it."""
+
+    __slots__ = ()
+    copied: ClassVar[int] = 0
+
+    def __getitem__(self, key: SupportsIndex | slice) -> "CountedText":
+        piece = super().__getitem__(key)
+        CountedText.copied += len(piece)
+        return CountedText(piece)
+
+    def __add__(self, other: str) -> "CountedText":
+        CountedText.copied += len(self) + len(other)
+        return CountedText(super().__add__(other))
+
+    def lstrip(self, chars: str | None = None) -> "CountedText":
+        stripped = super().lstrip(chars)
+        CountedText.copied += len(stripped) if len(stripped) < len(self) else 0
+        return CountedText(stripped)
+
+    def __radd__(self, other: str) -> "CountedText":
+        return CountedText(other) + self
+
+
+class CountedFile(io.StringIO):
+    def read(self, size: int | None = -1) -> CountedText:
+        return CountedText(super().read(size))
+
+
+LONG, SMALL = json.dumps({"text": "x" * 2_000_000}), json.dumps({"text": "y"})
+
+
+@pytest.mark.parametrize(
+    "records",
+    [[SMALL] * 50_000, [LONG, *[SMALL] * 50_000], [json.dumps({"text": "x" * 100_000})] * 30, [LONG, LONG]],
+    ids=["small", "small after long", "longer than a chunk", "long"],
+)
+@pytest.mark.parametrize(("form", "separator"), [("[{}]", ",\n"), ("{}", "\n")], ids=["list", "objects"])
+def test_work_is_linear_in_the_file(
+    monkeypatch: pytest.MonkeyPatch, records: list[str], form: str, separator: str
+) -> None:
+    """Characters that are decoded or copied, counted rather than timed."""
+    content = form.replace("{}", separator.join(records))
+    decoded = 0
+    decode = json.JSONDecoder.raw_decode
+
+    def counting(decoder: json.JSONDecoder, text: str, start: int = 0) -> tuple[Any, int]:
+        nonlocal decoded
+        assert isinstance(text, CountedText), "a method that is not counted copied it"
+        try:
+            value, end = decode(decoder, text, start)
+        except json.JSONDecodeError:
+            decoded += len(text) - start
+            raise
+        decoded += end - start
+        return value, end
+
+    @contextmanager
+    def opened(*_: Any) -> Iterator[CountedFile]:
+        yield CountedFile(content)
+
+    monkeypatch.setattr(json.JSONDecoder, "raw_decode", counting)
+    monkeypatch.setattr(jsonl, "open_text", opened)
+    monkeypatch.setattr(CountedText, "copied", 0)
+    assert sum(1 for _ in read_json(Path("a.json"), "a")) == len(records)
+    assert sum(map(len, records)) <= decoded <= 3 * len(content)
+    assert CountedText.copied <= 5 * len(content)

@@ -100,6 +100,12 @@ def read_text(path: Path) -> str:
         return (head + file.read()).decode("utf-8-sig")
 
 
+def read_bytes(path: Path) -> bytes:
+    """The whole of a text file in any encoding without null bytes."""
+    with _open_checked(path) as file:
+        return file.read()
+
+
 @contextmanager
 def open_lines(path: Path, opened: Opened | None = None) -> Iterator[BinaryIO]:
     """A file of UTF-8 text to be read line by line, after a byte order mark."""

@@ -6,6 +6,7 @@ for other programs can be read as they are.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -16,7 +17,7 @@ from densephrases.text.readers.files import Opened, open_lines, open_text
 
 _KNOWN = {"id", "title", "text", "paragraphs", "metadata"}
 _CHUNK = 1 << 16
-_SPACE = " \t\r\n"
+_VISIBLE = re.compile(r"[^ \t\r\n]")
 
 
 def read_json_lines(path: Path, name: str, opened: Opened | None = None) -> Iterator[Document | Skipped]:
@@ -94,63 +95,74 @@ def _string(record: dict[str, Any], key: str) -> str:
 
 def _objects(file: TextIO) -> Iterator[Any]:
     stream = _Stream(file)
-    if stream.peek() == "[":
+    if stream.accept("["):
         yield from _listed(stream)
     while stream.peek() == "{":
         yield stream.take_object()
-    if stream.peek():
-        raise json.JSONDecodeError("an object or a list of objects was expected", stream.peek(), 0)
+    if found := stream.peek():
+        raise json.JSONDecodeError(f"expected an object or a list of objects, found '{found}'", "", 0)
 
 
 def _listed(stream: "_Stream") -> Iterator[Any]:
-    stream.take("[")
-    if stream.peek() != "]":
+    if stream.accept("]"):
+        return
+    yield stream.take_object()
+    while stream.accept(","):
         yield stream.take_object()
-        while stream.peek() == ",":
-            stream.take(",")
-            yield stream.take_object()
-    stream.take("]")
+    if not stream.accept("]"):
+        raise json.JSONDecodeError(f"expected ',' or ']' after an object, found '{stream.peek()}'", "", 0)
 
 
 class _Stream:
-    """JSON read in chunks; holds the unread rest of the last one and grows only while an object does not end."""
+    """JSON read in chunks. Memory holds the unread rest of the last chunk and grows only while an object does not end.
+
+    Objects are decoded in place and the buffer is cut only when more is read: work is linear in the file. An object
+    that the buffer cuts off is decoded again once the buffer has doubled, so it costs at most three times its length.
+    """
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
-        self._rest = ""
+        self._buffer = ""
+        self._position = 0
         self._decoder = json.JSONDecoder()
 
     def peek(self) -> str:
-        """The next character that is no space; nothing at the end."""
-        while not (rest := self._rest.lstrip(_SPACE)):
-            if not (rest := self._file.read(_CHUNK)):
+        """The next character that is not white space, or nothing at the end."""
+        while True:
+            if visible := _VISIBLE.search(self._buffer, self._position):
+                self._position = visible.start()
+                return visible[0]
+            self._position = len(self._buffer)
+            if not self._read(_CHUNK):
                 return ""
-            self._rest = rest
-        self._rest = rest
-        return rest[0]
 
-    def take(self, character: str) -> None:
-        if self.peek() != character:
-            raise json.JSONDecodeError(f"'{character}' was expected, found '{self.peek()}'", self._rest, 0)
-        self._rest = self._rest[1:]
+    def accept(self, character: str) -> bool:
+        """Step over the next character if it is this one."""
+        found = self.peek() == character
+        self._position += found
+        return found
 
     def take_object(self) -> Any:
         if self.peek() != "{":
-            raise json.JSONDecodeError(f"an object was expected, found '{self.peek()}'", self._rest, 0)
-        size = _CHUNK
+            raise json.JSONDecodeError(f"expected an object, found '{self.peek()}'", "", 0)
         while True:
             try:
-                value, end = self._decoder.raw_decode(self._rest)
+                value, self._position = self._decoder.raw_decode(self._buffer, self._position)
             except json.JSONDecodeError as error:
-                if _is_final(error, len(self._rest)) or not (more := self._file.read(size)):
+                unread = len(self._buffer) - self._position
+                if _is_final(error, len(self._buffer)) or not self._read(max(_CHUNK, unread)):
                     raise
-                self._rest += more
-                size *= 2  # a long object is tried again only a few times
             else:
-                self._rest = self._rest[end:]
                 return value
+
+    def _read(self, size: int) -> bool:
+        """Append up to `size` characters to the unread rest."""
+        more = self._file.read(size)
+        self._buffer = self._buffer[self._position :] + more
+        self._position = 0
+        return bool(more)
 
 
 def _is_final(error: json.JSONDecodeError, length: int) -> bool:
-    """Whether more input cannot mend it: only what is cut off at the end can go on."""
+    """Whether more input cannot mend it: only an error at the end of the buffer may come from a cut."""
     return not error.msg.startswith("Unterminated") and error.pos < length - len('"\\uD83D\\uDE00')

@@ -9,9 +9,19 @@ from typing import BinaryIO
 from densephrases.errors import DataError, MissingExtraError
 from densephrases.text.documents import Document, Skipped
 from densephrases.text.readers.csv_rows import read_table
-from densephrases.text.readers.files import UNREADABLE, Opened, is_binary, is_compressed, read_text, split_name, walk
-from densephrases.text.readers.html import html_text, markdown_title
+from densephrases.text.readers.files import (
+    UNREADABLE,
+    Opened,
+    is_binary,
+    is_compressed,
+    read_bytes,
+    read_text,
+    split_name,
+    walk,
+)
+from densephrases.text.readers.html import decode_html, html_text
 from densephrases.text.readers.jsonl import read_json, read_json_lines
+from densephrases.text.readers.markdown import markdown_title
 from densephrases.text.readers.pdf import pdf_text
 from densephrases.text.readers.wikipedia import read_dump
 
@@ -192,7 +202,7 @@ def _read_markdown(path: Path, name: str) -> Iterator[Document]:
 
 
 def _read_html(path: Path, name: str) -> Iterator[Document]:
-    title, text = html_text(read_text(path))
+    title, text = html_text(decode_html(read_bytes(path)))
     yield Document(name, text, title or split_name(path)[0])
 
 
