@@ -1,4 +1,4 @@
-"""The base model: MPNet-base on SQuAD, taught by an MPNet-base reader."""
+"""The base model: MPNet-base on SQuAD, distilled from an MPNet-base reader."""
 
 from pathlib import Path
 

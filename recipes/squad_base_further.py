@@ -1,9 +1,9 @@
-"""The base model goes on, twice: passages that are confused stand in one batch. The mean of all three is best.
+"""The base model, trained further with hard negatives, twice. The average of the three models is the best one.
 
 densephrases train phrases recipes/squad_base_further.py --out models/base-2
 densephrases train phrases recipes/squad_base_further.py --out models/base-3 \
     --set base=models/base-2 --set loop.learning_rate=6e-5
-densephrases train mean models/base models/base-2 models/base-3 --out models/base-mean
+densephrases train average models/base models/base-2 models/base-3 --out models/base-average
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The base model with generated questions: first all data, then the annotated alone with pre-batch negatives."""
+"""The base model with generated questions: all data first, then annotated questions only, with pre-batch negatives."""
 
 from pathlib import Path
 
@@ -22,8 +22,10 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
         teacher=models / "reader",
         architecture=Architecture(question_backbone="shared"),
-        batches=BatchPlan(questions=256, per_passage=6, neighbours=4),  # else a batch would hold a dozen passages only
-        weights=LossWeights(distill=4.0, negative=1.0, tokens=0.5),  # reads best; words find the passage
+        batches=BatchPlan(questions=256, per_passage=6, neighbours=4),  # more would leave a dozen passages per batch
+        weights=LossWeights(
+            distill=4.0, negative=1.0, tokens=0.5
+        ),  # best within passages; lexical overlap finds the passage
         annotated_from=5,
         prebatch_from=5,
         loop=LoopConfig(epochs=8, learning_rate=1e-4, checkpoint_every=None),

@@ -1,4 +1,4 @@
-"""The model we ship: gte-small on SQuAD, one backbone for passages and questions, taught by `squad_base`'s reader."""
+"""The small model: gte-small on SQuAD, one backbone for passages and questions, distilled from `squad_base`'s reader."""
 
 from pathlib import Path
 

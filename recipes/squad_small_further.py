@@ -1,4 +1,4 @@
-"""The small model goes on: passages that it confuses stand in one batch, and the own passage counts for more."""
+"""The small model, trained further with hard negatives and a larger weight of the losses within the passage."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The small model with generated questions: first all data, then the annotated alone with pre-batch negatives."""
+"""The small model with generated questions: all data first, then annotated questions only, with pre-batch negatives."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
         teacher=models / "reader",
         architecture=Architecture(share=True, question_backbone="shared"),
-        batches=BatchPlan(questions=256, per_passage=6),  # else a batch would hold a dozen passages only
+        batches=BatchPlan(questions=256, per_passage=6),  # more would leave a dozen passages per batch
         weights=LossWeights(tokens=2.0),
         annotated_from=7,
         prebatch_from=7,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from densephrases.data.decontaminate import LeakReport
-from densephrases.data.generated.answers_file import AnsweredPassage, Extraction, extract_answers, read_answers
-from densephrases.data.generated.candidate_answers import Candidate, Kind
+from densephrases.data.generated.answers_file import AnsweredPassage, AnswerExtraction, extract_answers, read_answers
+from densephrases.data.generated.candidate_answers import AnswerKind, CandidateAnswer
 from densephrases.data.generated.source_passages import SourcePassage
 from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage, read_squad, sample_path
 from densephrases.errors import ConfigError, DataError
@@ -42,7 +42,7 @@ def model(tiny_writer: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("answers") / "answers.jsonl"
-    extract_answers(Extraction(passages=(sample_path(),), kinds=(Kind.dates, Kind.numbers)), path)
+    extract_answers(AnswerExtraction(passages=(sample_path(),), kinds=(AnswerKind.dates, AnswerKind.numbers)), path)
     return path
 
 
@@ -90,7 +90,7 @@ def test_held_out_passages_are_left_out(model: Path, answers: Path, tmp_path: Pa
 
 def passage(name: str, *texts: str, asked: tuple[str, ...] = ()) -> AnsweredPassage:
     text = " ".join(texts)
-    found = tuple(Candidate(t, text.index(t), "X") for t in texts)
+    found = tuple(CandidateAnswer(t, text.index(t), "X") for t in texts)
     return AnsweredPassage(SourcePassage(name, Passage(text), 0, asked), found)
 
 

@@ -12,8 +12,8 @@ import torch
 
 from densephrases.data.decontaminate import HeldOut, LeakReport
 from densephrases.data.generated.answers_file import AnsweredPassage, read_answers
-from densephrases.data.generated.candidate_answers import Candidate
-from densephrases.data.generated.resumable_lines import PartialLines
+from densephrases.data.generated.candidate_answers import CandidateAnswer
+from densephrases.data.generated.resumable_lines import ResumableLines
 from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage, write_squad
 from densephrases.errors import ConfigError, DataError
 from densephrases.model.tokenizer import Ids
@@ -84,7 +84,7 @@ def generate_questions(
     report = GenerationReport()
     passages = list(islice(_admitted(generation, report.leaks), generation.limit))
     generator = load_generator(model, cpu)
-    lines = PartialLines(out, generation.settings(model), generation.group, resume)
+    lines = ResumableLines(out, generation.settings(model), generation.group, resume)
     advance(lines.done)
     for at in range(lines.done, len(passages), generation.group):
         group = passages[at : at + generation.group]
@@ -113,7 +113,7 @@ def _admitted(generation: Generation, leaks: LeakReport) -> Iterator[AnsweredPas
             yield AnsweredPassage(passage.source, chosen)
 
 
-def choose(passage: AnsweredPassage, limit: int | None, seed: int) -> tuple[Candidate, ...]:
+def choose(passage: AnsweredPassage, limit: int | None, seed: int) -> tuple[CandidateAnswer, ...]:
     """At most `limit` candidates in order, drawn by the passage's own dice."""
     found = passage.candidates
     if limit is None or len(found) <= limit:
@@ -179,7 +179,7 @@ def finished(
     return result
 
 
-def _question(passage: AnsweredPassage, candidate: Candidate, text: str) -> Question:
+def _question(passage: AnsweredPassage, candidate: CandidateAnswer, text: str) -> Question:
     name = f"{passage.source.id}@{candidate.start}-{candidate.end}"
     return Question(name, text, (GoldAnswer(candidate.text, candidate.start),), True, candidate.type)
 
