@@ -38,7 +38,7 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         dev=sample_path(),
         teacher=models / "reader",
         architecture=Architecture(passage_tokens=128, overlap=32),
-        batches=BatchPlan(questions=16, per_passage=4, neighbours=2),
+        batches=BatchPlan(questions=16, questions_per_passage=4, passages_per_group=2),
         weights=LossWeights(tokens=1.0),
         loop=LoopConfig(epochs=30, learning_rate=1e-3, checkpoint_every=100, evaluate_every=20),
     )

@@ -28,7 +28,7 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
         teacher=models / "reader",
         hard_negatives_from=models / "small",
-        batches=BatchPlan(questions=256, per_passage=6, neighbours=4),
+        batches=BatchPlan(questions=256, questions_per_passage=6, passages_per_group=4),
         weights=LossWeights(distill=4.0, negative=1.0, tokens=0.5),
         annotated_from=3,
         prebatch_from=3,

@@ -22,10 +22,9 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
         teacher=models / "reader",
         architecture=Architecture(question_backbone="shared"),
-        batches=BatchPlan(questions=256, per_passage=6, neighbours=4),  # more would leave a dozen passages per batch
-        weights=LossWeights(
-            distill=4.0, negative=1.0, tokens=0.5
-        ),  # best within passages; lexical overlap finds the passage
+        # with all questions of a passage, a batch would hold only a dozen passages
+        batches=BatchPlan(questions=256, questions_per_passage=6, passages_per_group=4),
+        weights=LossWeights(distill=4.0, negative=1.0, tokens=0.5),  # lexical overlap finds the passage
         annotated_from=5,
         prebatch_from=5,
         loop=LoopConfig(epochs=8, learning_rate=1e-4, checkpoint_every=None),

@@ -1,4 +1,4 @@
-"""The small model: gte-small on SQuAD, one backbone for passages and questions, distilled from `squad_base`'s reader."""
+"""The small model: gte-small on SQuAD, one backbone for both towers, distilled from the reader of `squad_base`."""
 
 from pathlib import Path
 

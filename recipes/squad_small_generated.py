@@ -22,7 +22,8 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
         teacher=models / "reader",
         architecture=Architecture(share=True, question_backbone="shared"),
-        batches=BatchPlan(questions=256, per_passage=6),  # more would leave a dozen passages per batch
+        # with all questions of a passage, a batch would hold only a dozen passages
+        batches=BatchPlan(questions=256, questions_per_passage=6),
         weights=LossWeights(tokens=2.0),
         annotated_from=7,
         prebatch_from=7,

@@ -17,7 +17,7 @@ from densephrases.nn.onnx.export import export_model
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.train.fit import open_questions
 from densephrases.train.loop.loop import LoopConfig
-from densephrases.train.queries.recipe import QueryRecipe, sample_questions, train_queries
+from densephrases.train.queries.recipe import QueryRecipe, train_queries
 from tests.index.made_up import HashEncoder
 from tests.train.conftest import FACTS
 
@@ -163,12 +163,6 @@ def test_without_torch_the_extra_is_named(index_folder: Path) -> None:
     assert done.stderr.strip().endswith("pip install 'densephrases[train]'")
 
 
-def test_questions_are_drawn_alike_for_a_seed() -> None:
-    asked = open_questions([f"question {n}" for n in range(50)], ["a"] * 50)
-    assert sample_questions(asked, None, 1) == sample_questions(asked, 50, 1) == asked
-    assert sample_questions(asked, 5, 1) == sample_questions(asked, 5, 1) != sample_questions(asked, 5, 2)
-    assert len({question.id for question in sample_questions(asked, 20, 3)}) == 20
-    assert sample_questions(asked, 5, 1) == sample_questions(asked, 20, 1)[:5], "more questions are the same and others"
-    with pytest.raises(ConfigError, match="limit=0"):
-        sample_questions(asked, 0, 1)
+def test_one_answer_or_several() -> None:
     assert open_questions(["q"], [["a", "b"]]) == [OpenQuestion("1", "q", ("a", "b"))]
+    assert open_questions(["q", "r"], ["a", "b"])[1] == OpenQuestion("2", "r", ("b",))

@@ -9,7 +9,6 @@ from densephrases.data.decontaminate import LeakReport
 from densephrases.data.generated import answers_file as module
 from densephrases.data.generated.answers_file import AnswerExtraction, extract_answers, read_answers
 from densephrases.data.generated.candidate_answers import AnswerKind
-from densephrases.data.generated.source_passages import read_source
 from densephrases.data.squad import read_squad, sample_path
 from densephrases.errors import DataError
 
@@ -25,21 +24,6 @@ def documents(tmp_path: Path) -> Path:
     path = tmp_path / "documents.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
-
-
-def test_passages_of_squad_and_documents(documents: Path) -> None:
-    squad = read_squad(sample_path())
-    found = list(read_source([sample_path(), documents]))
-    assert len({source.id for source in found}) == len(found) == len(squad) + 3
-    assert [s.passage for s in found[: len(squad)]] == [p.passage for p in squad]
-    assert found[0].questions == tuple(q.text for q in squad[0].questions)
-    articles = squad[-1].article + 1
-    assert [(s.id, s.passage.title, s.article) for s in found[len(squad) :]] == [
-        ("documents#a#0", "A", articles),
-        ("documents#a#1", "A", articles),
-        ("documents#b#0", "B", articles + 1),
-    ]
-    assert len(list(read_source([sample_path(), documents], limit=5))) == 5
 
 
 def test_answers_of_documents(documents: Path, tmp_path: Path) -> None:

@@ -15,7 +15,13 @@ from densephrases.model.prompts import Prompts
 from densephrases.nn.question_generator import Decoding, QuestionGenerator
 from densephrases.text.passages import Passage
 from densephrases.train.augment import generate as module
-from densephrases.train.augment.generate import Generation, GenerationReport, choose, finished, generate_questions
+from densephrases.train.augment.generate import (
+    Generation,
+    GenerationReport,
+    generate_questions,
+    sample_candidates,
+    without_duplicates,
+)
 
 WHOLE_WRITING = Prompts.text
 
@@ -84,7 +90,7 @@ def test_killed_and_resumed(model: Path, answers: Path, tmp_path: Path, decoding
 
 def test_held_out_passages_are_left_out(model: Path, answers: Path, tmp_path: Path) -> None:
     generation = Generation(answers=answers, exclude=(sample_path(),))
-    with pytest.raises(DataError, match=r"Not one question came out .*title="):
+    with pytest.raises(DataError, match=r"No question was generated .*title="):
         generate_questions(generation, model, tmp_path / "made.json", cpu=True)
 
 
@@ -101,7 +107,7 @@ def test_questions_asked_before_are_left_out() -> None:
         {"questions": ["When ?", "Where?"]},
     ]
     report = GenerationReport()
-    found = finished(passages, records, report)
+    found = without_duplicates(passages, records, report)
     assert [[(q.id, q.text) for q in p.questions] for p in found] == [[("a@4-7", "When?")], [("b@5-9", "Where?")]]
     assert found[0] == QuestionedPassage(
         Passage("one two three"), 0, (Question("a@4-7", "When?", (GoldAnswer("two", 4),), True, "X"),)
@@ -112,16 +118,16 @@ def test_questions_asked_before_are_left_out() -> None:
 def test_candidates_are_drawn_for_each_passage_by_itself() -> None:
     words = tuple(f"w{n:02}" for n in range(20))
     one, other = passage("a", *words), passage("b", *words)
-    assert choose(one, None, 1) == choose(one, 20, 1) == one.candidates
-    drawn = choose(one, 5, 1)
+    assert sample_candidates(one, None, 1) == sample_candidates(one, 20, 1) == one.candidates
+    drawn = sample_candidates(one, 5, 1)
     assert len(drawn) == 5
     assert sorted(drawn, key=lambda c: c.start) == list(drawn)
-    assert choose(one, 5, 1) == drawn != choose(other, 5, 1)
-    assert choose(one, 5, 2) != drawn
+    assert sample_candidates(one, 5, 1) == drawn != sample_candidates(other, 5, 1)
+    assert sample_candidates(one, 5, 2) != drawn
 
 
 def test_rows_are_numbered_by_their_passage_and_place() -> None:
-    numbers = {module.row_number(name, Passage(text), at) for name in "ab" for text in "xy" for at in (0, 1)}
+    numbers = {module.prompt_key(name, Passage(text), at) for name in "ab" for text in "xy" for at in (0, 1)}
     assert len(numbers) == 8
 
 

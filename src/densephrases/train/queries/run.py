@@ -15,7 +15,7 @@ from densephrases.model.encoder import Encoder
 from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower
 from densephrases.search.confidence import Calibration
 from densephrases.search.searcher import Searcher
-from densephrases.train.loop.checkpoint import FOLDER as CHECKPOINT_FOLDER
+from densephrases.train.loop.checkpoint import CHECKPOINT_FOLDER
 from densephrases.train.loop.loop import Loop, Observer
 from densephrases.train.queries.adaptation import Adaptation
 from densephrases.train.queries.relevance import UNITS
