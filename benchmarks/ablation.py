@@ -19,7 +19,9 @@ from rich.table import Table
 
 from densephrases.train.loop.recipes import load_recipe, override
 from densephrases.train.loop.run_log import RunLog
-from densephrases.train.phrases.task import PhraseRecipe, TrainingData, build_model, train_phrases
+from densephrases.train.phrases.recipe import PhraseRecipe
+from densephrases.train.phrases.task import build_model, train_phrases
+from densephrases.train.phrases.training_data import TrainingData
 
 COLUMNS = ("exact_match", "f1", "all_passages_exact_match", "training_seconds", "share_of_peak")
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.phrases.objective import LossWeights
+from densephrases.train.phrases.recipe import Architecture, PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
-from densephrases.train.phrases.task import Architecture, PhraseRecipe
 
 
 def phrases(data: Path, models: Path) -> PhraseRecipe:

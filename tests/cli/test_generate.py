@@ -15,7 +15,7 @@ from .conftest import Command
 RECIPE = """
 from densephrases.data.squad import sample_path
 from densephrases.train.loop.loop import LoopConfig
-from densephrases.train.phrases.task import Architecture, PhraseRecipe
+from densephrases.train.phrases.recipe import Architecture, PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
 from densephrases.train.question_generator import QuestionRecipe
 

@@ -13,8 +13,10 @@ from densephrases.train.loop.loop import Loop, LoopConfig
 from densephrases.train.phrases.examples import PassageExample
 from densephrases.train.phrases.negatives import GoldPhrases, gather
 from densephrases.train.phrases.objective import LossWeights
+from densephrases.train.phrases.recipe import PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
-from densephrases.train.phrases.task import PhraseRecipe, PhraseTask, TrainingData
+from densephrases.train.phrases.task import PhraseTask
+from densephrases.train.phrases.training_data import TrainingData
 
 
 def make_task(base: Path, data: Path, world: int = 1) -> PhraseTask:

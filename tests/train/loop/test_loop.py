@@ -24,8 +24,10 @@ from densephrases.train.loop.loop import (
 from densephrases.train.loop.tensors import Tensors
 from densephrases.train.phrases.examples import AlignmentReport, PassageExample
 from densephrases.train.phrases.objective import LossWeights
+from densephrases.train.phrases.recipe import PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
-from densephrases.train.phrases.task import PhraseRecipe, PhraseTask, TrainingData
+from densephrases.train.phrases.task import PhraseTask
+from densephrases.train.phrases.training_data import TrainingData
 
 
 class KilledError(Exception):

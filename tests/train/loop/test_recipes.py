@@ -12,7 +12,7 @@ from densephrases.model import folders
 from densephrases.model.tokenizer import TOKENIZER_FILE
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.loop.recipes import load_recipe, override
-from densephrases.train.phrases.task import PhraseRecipe
+from densephrases.train.phrases.recipe import PhraseRecipe
 from densephrases.train.question_generator import QuestionRecipe
 from densephrases.train.reader import ReaderRecipe
 

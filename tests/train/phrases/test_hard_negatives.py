@@ -7,11 +7,10 @@ import pytest
 
 from densephrases.data.matching.em_f1 import normalize_answer
 from densephrases.data.squad import QuestionedPassage
-from densephrases.errors import ConfigError
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.train.phrases.hard_negatives import hard_negative_passages, top_passages
 from densephrases.train.phrases.sampling import BatchPlan
-from densephrases.train.phrases.task import PhraseRecipe, mine_hard_negatives
+from densephrases.train.phrases.training_data import mine_hard_negatives
 
 
 def brute_force(model: PhraseModel, passages: list[QuestionedPassage], count: int) -> list[list[int]]:
@@ -54,8 +53,3 @@ def test_mined_from_a_model_folder(
     tiny_model.save_pretrained(tmp_path)
     found = mine_hard_negatives(tmp_path, BatchPlan(passages_per_group=2), questioned, cpu=True)
     assert [list(numbers) for numbers in found] == brute_force(tiny_model, questioned, 8)
-
-
-def test_a_recipe_that_mines_needs_groups(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"set batches\.passages_per_group to 2 or more"):
-        PhraseRecipe(base="x", train=(), dev=tmp_path, hard_negatives_from=tmp_path)

@@ -13,7 +13,7 @@ Recipe = TypeVar("Recipe")
 
 if TYPE_CHECKING:
     from densephrases.train.loop.loop import Observer, Outcome
-    from densephrases.train.phrases.task import PhraseRecipe
+    from densephrases.train.phrases.recipe import PhraseRecipe
     from densephrases.train.question_generator import QuestionRecipe
     from densephrases.train.reader import ReaderRecipe
 
@@ -34,7 +34,8 @@ def reader() -> "Training[ReaderRecipe]":
 
 def phrases() -> "Training[PhraseRecipe]":
     """Train passage and query encoders with distillation, negatives and the phrase filter."""
-    from densephrases.train.phrases.task import PhraseRecipe, train_phrases
+    from densephrases.train.phrases.recipe import PhraseRecipe
+    from densephrases.train.phrases.task import train_phrases
 
     return PhraseRecipe, train_phrases
 

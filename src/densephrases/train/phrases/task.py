@@ -1,163 +1,41 @@
 """Training the phrase model (paper §4): single-passage, distillation and negative losses, and the filter."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import cast
 
 import torch
-from accelerate import PartialState
-from accelerate.utils import broadcast_object_list
 from torch import Tensor, nn
 
-from densephrases.data.decontaminate import HeldOut
-from densephrases.data.squad import QuestionedPassage, read_squad
-from densephrases.errors import ConfigError, DataError
+from densephrases.errors import DataError
 from densephrases.evaluate.reading import ReadingScores, encode_file, read_collection, read_passages
 from densephrases.model.card import write_card
-from densephrases.model.config import ModelConfig, QuestionBackbone
+from densephrases.model.config import ModelConfig
 from densephrases.model.folders import bundled_names, resolve
-from densephrases.model.tokenizer import Tokens
 from densephrases.nn.backbone import backbone_parameters
-from densephrases.nn.device import placed
 from densephrases.nn.onnx.restore import read_model
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.nn.reader import Reader
 from densephrases.nn.towers import QuestionStates
-from densephrases.train.loop.loop import Loop, LoopConfig, Observer, Outcome
+from densephrases.train.loop.loop import Loop, Observer, Outcome
 from densephrases.train.phrases.batches import Padding, PhraseBatch, collate
-from densephrases.train.phrases.distillation import Distributions, TeacherLogits
 from densephrases.train.phrases.examples import (
-    AlignmentReport,
-    Ambiguous,
-    ExampleBuilder,
     PassageExample,
-    read_training_data,
-    without_held_out,
 )
-from densephrases.train.phrases.hard_negatives import HardNegatives, hard_negative_passages
-from densephrases.train.phrases.losses import Direction, filter_loss
+from densephrases.train.phrases.losses import filter_loss
 from densephrases.train.phrases.negatives import PreBatchQueue, gather
 from densephrases.train.phrases.objective import (
-    LossWeights,
     gold_negative_losses,
     gold_phrases,
     gold_positions,
     phrase_losses,
 )
 from densephrases.train.phrases.passage_scores import TorchPassageScores
-from densephrases.train.phrases.sampling import BatchPlan, draw_generated, plan_epoch
-
-NEGATIVES_PER_PASSAGE = 4  # hard negatives mined per passage of a group, since some are in other groups already
+from densephrases.train.phrases.recipe import PhraseRecipe
+from densephrases.train.phrases.sampling import draw_generated, plan_epoch
+from densephrases.train.phrases.training_data import TrainingData
 
 # Shape suffixes: P passages, T tokens of a passage, Q questions, K occurrences, N candidates, D vector size.
-
-
-@dataclass(frozen=True, kw_only=True)
-class Architecture:
-    """The settings of `ModelConfig` that a recipe chooses."""
-
-    share: bool = False
-    split: bool = False
-    dim: int | None = None
-    question_backbone: QuestionBackbone = "separate"
-    passage_tokens: int = 384
-    overlap: int = 128
-
-
-@dataclass(frozen=True, kw_only=True)
-class PhraseRecipe:
-    """One training run of a phrase model.
-
-    Attributes:
-        base: Hugging Face folder or hub name of the encoder to start from; or a phrase model to train further (folder
-            or bundled name), whose architecture is kept.
-        train: SQuAD files to train on.
-        dev: SQuAD file to evaluate on.
-        teacher: Folder of a trained reader; None trains without distillation.
-        temperature: Softens the teacher's distributions.
-        divergence: Direction of the KL divergence; the paper uses student_teacher.
-        prebatches: Batches in the pre-batch queue, the paper's C.
-        prebatch_from: First epoch (from 0) with pre-batch negatives.
-        filter_positive_weight: Weight of a gold position relative to other tokens in the filter loss.
-        ambiguous: For answers of uncertain position: accept any occurrence, take the given one, or drop them.
-        freeze_embeddings: Do not train the word embeddings, so that the encoders share one table.
-        dropout: Dropout rate; None keeps the base's.
-        collection: Also evaluate over all dev passages at once.
-        held_out: Test files, whose articles and passages are left out.
-        generated_share: Random share of the generated questions per epoch.
-        annotated_from: First epoch (from 0) without generated questions; None uses them in all epochs.
-        hard_negatives_from: Folder of a trained phrase model that finds hard negatives. Groups of
-            `batches.passages_per_group` consist of these instead of passages of one article.
-    """
-
-    base: str | Path
-    train: tuple[Path, ...]
-    dev: Path
-    teacher: Path | None = None
-    architecture: Architecture = field(default_factory=Architecture)
-    batches: BatchPlan = field(default_factory=BatchPlan)
-    weights: LossWeights = field(default_factory=LossWeights)
-    loop: LoopConfig = field(default_factory=LoopConfig)
-    temperature: float = 1.0
-    divergence: Direction = "student_teacher"
-    prebatches: int = 2
-    prebatch_from: int = 2
-    filter_positive_weight: float = 8.0
-    ambiguous: Ambiguous = "any"
-    freeze_embeddings: bool = True
-    dropout: float | None = None
-    collection: bool = True
-    held_out: tuple[Path, ...] = ()
-    generated_share: float = 1.0
-    annotated_from: int | None = None
-    hard_negatives_from: Path | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.generated_share <= 1:
-            raise ConfigError(f"generated_share={self.generated_share} must be from 0 to 1.")
-        if self.dropout is not None and not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout={self.dropout} must be at least 0 and below 1.")
-        if self.hard_negatives_from is not None and self.batches.passages_per_group < 2:
-            raise ConfigError(
-                "hard_negatives_from needs groups of passages: set batches.passages_per_group to 2 or more."
-            )
-
-    def share(self, epoch: int) -> float:
-        """Share of the generated questions in an epoch."""
-        is_annotated = self.annotated_from is not None and epoch >= self.annotated_from
-        return 0.0 if is_annotated else self.generated_share
-
-
-@dataclass(frozen=True)
-class TrainingData:
-    """The tokenized data of a recipe, which runs with other training settings can share."""
-
-    examples: list[PassageExample]
-    dev: list[QuestionedPassage]
-    teacher: Distributions | None
-    alignment: AlignmentReport
-    hard_negatives: HardNegatives | None = None
-
-    @classmethod
-    def prepare(cls, recipe: PhraseRecipe, tokens: Tokens, cpu: bool = False) -> "TrainingData":
-        builder = ExampleBuilder(tokens, recipe.ambiguous)
-        held_out, dev = HeldOut.read(recipe.held_out), read_squad(recipe.dev)
-        passages = without_held_out(read_training_data(recipe.train), held_out, builder.report)
-        tokenized = tokens.passages([p.passage for p in passages])
-        examples = builder.build(passages, tokenized)
-        builder.report.require_some()
-        teacher = None
-        if recipe.teacher is not None:
-            logits = teacher_logits(recipe.teacher, passages, cpu)
-            teacher = logits.distributions(passages, tokenized, recipe.temperature)
-        hard_negatives = (
-            None
-            if recipe.hard_negatives_from is None
-            else mine_hard_negatives(recipe.hard_negatives_from, recipe.batches, passages, cpu)
-        )
-        return cls(examples, dev, teacher, builder.report, hard_negatives)
 
 
 class PhraseTask:
@@ -290,28 +168,3 @@ def train_phrases(
     if loop.accelerator.is_main_process:
         write_card(out, model.config, [path.name for path in recipe.train], scores)
     return Outcome(scores, data.alignment)
-
-
-def teacher_logits(folder: Path, passages: Sequence[QuestionedPassage], cpu: bool) -> TeacherLogits:
-    """Computed by the main process, read from the cache by the others."""
-    process = PartialState(cpu=cpu)
-    with process.main_process_first():
-        return TeacherLogits.load_or_compute(
-            folder, lambda: placed(Reader.from_pretrained(folder), process.device), passages
-        )
-
-
-def mine_hard_negatives(folder: Path, plan: BatchPlan, passages: list[QuestionedPassage], cpu: bool) -> HardNegatives:
-    """Computed by the main process and sent to the others, since all need the same plan."""
-    process = PartialState(cpu=cpu)
-    found: list[HardNegatives | None] = [None]
-    if process.is_main_process:
-        model = placed(read_model(folder), process.device)
-        search = partial(TorchPassageScores, device=process.device)
-        found = [
-            hard_negative_passages(
-                model.encoder(), model.config, passages, NEGATIVES_PER_PASSAGE * plan.passages_per_group, search
-            )
-        ]
-    (hard_negatives,) = broadcast_object_list(found)
-    return cast(HardNegatives, hard_negatives)
