@@ -1,9 +1,9 @@
-"""What each setting of a recipe is worth: one run a setting, all on the same data, as a table.
+"""Compares settings of a recipe: one training run per variant, all on the same data, as a table.
 
 python benchmarks/ablation.py recipes/squad_small.py --data DATA --models MODELS --out DIR \
     "paper=" "other KL=divergence=teacher_student" "token negatives=weights.tokens=2 loop.epochs=6"
 
-Each run is a name, '=', and settings separated by spaces. A run that is finished in DIR is not repeated.
+Each variant is a name, '=', and settings separated by spaces. Variants that have a result in DIR are not repeated.
 """
 
 import gc
@@ -19,7 +19,9 @@ from rich.table import Table
 
 from densephrases.train.loop.recipes import load_recipe, override
 from densephrases.train.loop.run_log import RunLog
-from densephrases.train.phrases.task import PhraseRecipe, TrainingData, build_model, train_phrases
+from densephrases.train.phrases.recipe import PhraseRecipe
+from densephrases.train.phrases.task import build_model, train_phrases
+from densephrases.train.phrases.training_data import TrainingData
 
 COLUMNS = ("exact_match", "f1", "all_passages_exact_match", "training_seconds", "share_of_peak")
 
@@ -30,9 +32,9 @@ def main(
     data: Path = Path("data"),
     models: Path = Path("models"),
     out: Path = Path("runs/ablation"),
-    minutes: Annotated[float, typer.Option(help="Start no further run after so many minutes.")] = 1e9,
+    minutes: Annotated[float, typer.Option(help="Start no run after this many minutes.")] = 1e9,
 ) -> None:
-    """Trains every variant and prints dev scores; results are kept in OUT/NAME/result.json."""
+    """Train every variant and print its dev scores; results are written to OUT/NAME/result.json."""
     base = load_recipe(recipe, PhraseRecipe, "phrases", data, models)
     prepared: dict[Any, TrainingData] = {}
     began = time.monotonic()

@@ -18,7 +18,9 @@ from rich.table import Table
 from densephrases.train.loop.loop import Loop
 from densephrases.train.loop.meter import measured_peak
 from densephrases.train.loop.recipes import load_recipe, override
-from densephrases.train.phrases.task import PhraseRecipe, PhraseTask, TrainingData, build_model
+from densephrases.train.phrases.recipe import PhraseRecipe
+from densephrases.train.phrases.task import PhraseTask, build_model
+from densephrases.train.phrases.training_data import TrainingData
 
 REMEDIES = ("compile", "fuse", "capture")
 MODES = (  # attention is fused for MPNet alone

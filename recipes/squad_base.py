@@ -1,11 +1,11 @@
-"""The base model: MPNet-base on SQuAD, taught by an MPNet-base reader."""
+"""The base model: MPNet-base on SQuAD, distilled from an MPNet-base reader."""
 
 from pathlib import Path
 
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.phrases.objective import LossWeights
+from densephrases.train.phrases.recipe import PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
-from densephrases.train.phrases.task import PhraseRecipe
 from densephrases.train.reader import ReaderRecipe
 
 

@@ -1,4 +1,4 @@
-"""The question generator: SmolLM2-135M on SQuAD. The paper takes T5-large: `--set base=google-t5/t5-large`."""
+"""The question generator: SmolLM2-135M on SQuAD. The paper uses T5-large: `--set base=google-t5/t5-large`."""
 
 from pathlib import Path
 

@@ -1,11 +1,11 @@
-"""The model we ship: gte-small on SQuAD, one backbone for passages and questions, taught by `squad_base`'s reader."""
+"""The small model: gte-small on SQuAD, one backbone for both towers, distilled from the reader of `squad_base`."""
 
 from pathlib import Path
 
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.phrases.objective import LossWeights
+from densephrases.train.phrases.recipe import Architecture, PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
-from densephrases.train.phrases.task import Architecture, PhraseRecipe
 
 
 def phrases(data: Path, models: Path) -> PhraseRecipe:

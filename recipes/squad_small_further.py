@@ -1,11 +1,11 @@
-"""The small model goes on: passages that it confuses stand in one batch, and the own passage counts for more."""
+"""The small model, trained further with hard negatives and a larger weight of the losses within the passage."""
 
 from pathlib import Path
 
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.phrases.objective import LossWeights
+from densephrases.train.phrases.recipe import PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
-from densephrases.train.phrases.task import PhraseRecipe
 
 
 def phrases(data: Path, models: Path) -> PhraseRecipe:
@@ -22,7 +22,7 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
         teacher=models / "reader",
         hard_negatives_from=models / "small",
-        batches=BatchPlan(questions=256, per_passage=6, neighbours=4),
+        batches=BatchPlan(questions=256, questions_per_passage=6, passages_per_group=4),
         weights=LossWeights(distill=4.0, negative=2.0, tokens=1.0),
         annotated_from=3,
         prebatch_from=3,

@@ -1,11 +1,11 @@
-"""The small model with generated questions: first all data, then the annotated alone with pre-batch negatives."""
+"""The small model with generated questions: all data first, then annotated questions only, with pre-batch negatives."""
 
 from pathlib import Path
 
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.phrases.objective import LossWeights
+from densephrases.train.phrases.recipe import Architecture, PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
-from densephrases.train.phrases.task import Architecture, PhraseRecipe
 
 
 def phrases(data: Path, models: Path) -> PhraseRecipe:
@@ -22,7 +22,8 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz"),
         teacher=models / "reader",
         architecture=Architecture(share=True, question_backbone="shared"),
-        batches=BatchPlan(questions=256, per_passage=6),  # else a batch would hold a dozen passages only
+        # with all questions of a passage, a batch would hold only a dozen passages
+        batches=BatchPlan(questions=256, questions_per_passage=6),
         weights=LossWeights(tokens=2.0),
         annotated_from=7,
         prebatch_from=7,

@@ -23,7 +23,7 @@ from densephrases.text.passages import Passage
 
 TOKENS_PER_BATCH = (512, 2048, 8192)
 SAMPLE_PAIRS = 32
-LOOKED_AT = 5000  # passages, for one that answers a question
+OVERSAMPLE = 5000  # passages, for one that answers a question
 MOST_LOST = 1  # right answers of the sample, against torch
 
 
@@ -175,7 +175,7 @@ def try_engine(places: TokenOffsets, questions: Questions, engine: Engine, threa
 
 def answered_passages(questions: Sequence[OpenQuestion], passages: Iterable[Passage]) -> list[tuple[OpenQuestion, str]]:
     """Questions, each beside the first passage with an answer in it: beside others all engines guess."""
-    texts = [passage.text for passage in islice(passages, LOOKED_AT)]
+    texts = [passage.text for passage in islice(passages, OVERSAMPLE)]
     holding = (next((t for t in texts if any(a in t for a in question.answers)), None) for question in questions)
     found = [(question, text) for question, text in zip(questions, holding, strict=True) if text is not None]
     return found[:SAMPLE_PAIRS] or [(questions[0], texts[0])]

@@ -21,7 +21,7 @@ RECIPE = """
 from densephrases.data.squad import sample_path
 from densephrases.train.phrases.sampling import BatchPlan
 from densephrases.train.loop.loop import LoopConfig
-from densephrases.train.phrases.task import Architecture, PhraseRecipe
+from densephrases.train.phrases.recipe import Architecture, PhraseRecipe
 from densephrases.train.reader import ReaderRecipe
 
 LOOP = LoopConfig(epochs=1, learning_rate=1e-3, checkpoint_every=2)

@@ -15,7 +15,7 @@ from .conftest import Command
 RECIPE = """
 from densephrases.data.squad import sample_path
 from densephrases.train.loop.loop import LoopConfig
-from densephrases.train.phrases.task import Architecture, PhraseRecipe
+from densephrases.train.phrases.recipe import Architecture, PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
 from densephrases.train.question_generator import QuestionRecipe
 
@@ -30,7 +30,8 @@ def questions(data, models):
 def phrases(data, models):
     return PhraseRecipe(
         base=models / "tiny", train=(sample_path(), data / "kept.json"), dev=data / "dev.json",
-        architecture=Architecture(passage_tokens=96, overlap=16), batches=BatchPlan(questions=24, per_passage=4),
+        architecture=Architecture(passage_tokens=96, overlap=16),
+        batches=BatchPlan(questions=24, questions_per_passage=4),
         annotated_from=1, prebatch_from=1, collection=False,
         loop=LoopConfig(epochs=2, learning_rate=1e-3, checkpoint_every=None),
     )
@@ -69,7 +70,7 @@ def test_from_generator_to_training(
         *("generate", "filter", data / "made.json", "--reader", models / "reader", "--out", data / "kept.json"),
         *("--f1", "0.001", "--json", "--cpu"),
     )
-    if "Not one question" in filtered.err:  # a reader and a generator that know nothing may agree on nothing
+    if "No question of" in filtered.err:  # a reader and a generator that know nothing may agree on nothing
         shutil.copy(data / "made.json", data / "kept.json")
     else:
         assert filtered.code == 0, filtered.err
@@ -94,23 +95,23 @@ def test_answers_apart(densephrases: Command, tmp_path: Path, small_squad: Path)
     assert "name them with --exclude" in " ".join(other.err.split())
 
 
-def test_questions_leave_their_passages_and_return(densephrases: Command, tmp_path: Path) -> None:
+def test_questions_are_stripped_and_joined(densephrases: Command, tmp_path: Path) -> None:
     original = [
         replace(p, questions=tuple(replace(q, generated=True, answer_type="DATE") for q in p.questions))
         for p in read_squad(sample_path())
     ]
-    made, detached, again = tmp_path / "made.json", tmp_path / "q.jsonl.xz", tmp_path / "again.json.gz"
+    made, stripped, again = tmp_path / "made.json", tmp_path / "q.jsonl.xz", tmp_path / "again.json.gz"
     write_squad(made, original)
     write_squad(tmp_path / "first.json", original[:1])
     total = sum(len(p.questions) for p in original)
 
-    left = densephrases("generate", "detach", made, "--out", detached)
-    assert (left.code, left.out) == (0, f"{total} questions about {len(original)} passages in {detached}.\n")
-    back = densephrases("generate", "attach", detached, "--passages", sample_path(), "--out", again)
+    left = densephrases("generate", "strip-passages", made, "--out", stripped)
+    assert (left.code, left.out) == (0, f"{total} questions about {len(original)} passages in {stripped}.\n")
+    back = densephrases("generate", "join-passages", stripped, "--passages", sample_path(), "--out", again)
     assert (back.code, back.out) == (0, f"{total} questions about {len(original)} passages in {again}.\n")
     assert [p.passage for p in read_squad(again)] == [p.passage for p in original]
 
-    partly = densephrases("generate", "attach", detached, "--passages", tmp_path / "first.json", "--out", again)
+    partly = densephrases("generate", "join-passages", stripped, "--passages", tmp_path / "first.json", "--out", again)
     assert partly.code == 0
     first, missing = partly.out.splitlines()
     assert first == f"{len(original[0].questions)} questions about 1 passage in {again}."
@@ -118,14 +119,17 @@ def test_questions_leave_their_passages_and_return(densephrases: Command, tmp_pa
     assert missing == f"{rest} questions about {len(original) - 1} passages left out: not in first.json."
 
 
-def test_questions_that_cannot_be_attached_or_detached(densephrases: Command, tmp_path: Path) -> None:
+def test_questions_that_cannot_be_stripped_or_joined(densephrases: Command, tmp_path: Path) -> None:
     out = ["--out", tmp_path / "out.json"]
     for arguments, message in (
-        (["attach", sample_path(), *out], "No passages were given"),
-        (["attach", sample_path(), "--passages", sample_path(), *out], "is no file of questions without passages"),
-        (["attach", tmp_path / "no.jsonl", "--passages", sample_path(), *out], "does not exist"),
-        (["detach", sample_path(), *out], "was not generated"),
-        (["detach", tmp_path / "no.json", *out], "does not exist"),
+        (["join-passages", sample_path(), *out], "No passages were given"),
+        (
+            ["join-passages", sample_path(), "--passages", sample_path(), *out],
+            "not a file of questions without passages",
+        ),
+        (["join-passages", tmp_path / "no.jsonl", "--passages", sample_path(), *out], "does not exist"),
+        (["strip-passages", sample_path(), *out], "was not generated"),
+        (["strip-passages", tmp_path / "no.json", *out], "does not exist"),
     ):
         result = densephrases("generate", *arguments)
         assert (result.code, result.out) == (2, "")

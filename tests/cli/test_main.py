@@ -77,8 +77,8 @@ def test_the_version_needs_no_parser() -> None:
 def test_the_commands() -> None:
     """Whoever renames a command breaks somebody's script: do it on purpose."""
     found = commands(main.app)
-    assert found["train"] == ["mean", "phrases", "queries", "questions", "reader"]
-    assert found["generate"] == ["answers", "attach", "detach", "filter", "questions"]
+    assert found["train"] == ["average", "phrases", "queries", "questions", "reader"]
+    assert found["generate"] == ["answers", "filter", "join-passages", "questions", "strip-passages"]
     judging = ["code", "confidence", "filter", "length", "open", "reader", "reading", "slots", "words"]
     assert found["eval"] == judging
     assert found.keys() == {

@@ -151,13 +151,13 @@ def test_queries_begin_with_the_model_of_the_index(
     assert not (tmp_path / "other" / "config.json").exists()
 
 
-def test_the_mean_of_two_models(densephrases: Command, exported: Path, tmp_path: Path) -> None:
-    result = densephrases("train", "mean", exported, exported, "--out", tmp_path / "mean")
+def test_the_average_of_two_models(densephrases: Command, exported: Path, tmp_path: Path) -> None:
+    result = densephrases("train", "average", exported, exported, "--out", tmp_path / "average")
     assert result.code == 0, result.err
-    assert "Mean of 2 models" in result.out
-    assert (tmp_path / "mean" / "model.safetensors").is_file()
+    assert "Average of 2 models" in result.out
+    assert (tmp_path / "average" / "model.safetensors").is_file()
 
-    alone = densephrases("train", "mean", exported, "--out", tmp_path / "alone")
+    alone = densephrases("train", "average", exported, "--out", tmp_path / "alone")
     assert alone.code == 2
-    assert "two models or more" in alone.err
+    assert "at least two models" in alone.err
     assert not (tmp_path / "alone").exists()

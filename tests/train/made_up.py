@@ -23,6 +23,6 @@ DATA = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 6), st.integers(1, 3
 PLANS = st.builds(
     BatchPlan,
     questions=st.integers(1, 12),
-    per_passage=st.none() | st.integers(1, 4),
-    neighbours=st.integers(1, 4),
+    questions_per_passage=st.none() | st.integers(1, 4),
+    passages_per_group=st.integers(1, 4),
 )

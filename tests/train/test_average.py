@@ -7,7 +7,7 @@ import torch
 
 from densephrases.errors import ConfigError, ModelError
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.train.average import mean_model, save_mean
+from densephrases.train.average import average_models, save_average
 
 Saved = Callable[..., Path]
 
@@ -31,25 +31,25 @@ def saved(tiny_base: Path, tmp_path: Path) -> Saved:
 def test_every_weight_is_the_mean_of_the_parts(saved: Saved) -> None:
     parts = [saved("a"), saved("bb"), saved("ccc")]
     states = [PhraseModel.from_pretrained(part).state_dict() for part in parts]
-    for name, tensor in mean_model(parts).state_dict().items():
+    for name, tensor in average_models(parts).state_dict().items():
         expected = np.mean([state[name].double().numpy() for state in states], axis=0)
         np.testing.assert_allclose(tensor.numpy(), expected, rtol=1e-5, atol=1e-6)
 
 
-def test_the_mean_of_a_model_with_itself_is_that_model(saved: Saved) -> None:
+def test_the_average_of_a_model_with_itself_is_that_model(saved: Saved) -> None:
     part = saved("a")
     fingerprint = PhraseModel.from_pretrained(part).passage_fingerprint()
-    assert mean_model([part, part]).passage_fingerprint() == fingerprint
+    assert average_models([part, part]).passage_fingerprint() == fingerprint
 
 
-def test_a_saved_mean_names_its_parts_and_is_never_overwritten(saved: Saved, tmp_path: Path) -> None:
+def test_a_saved_average_names_its_parts_and_is_never_overwritten(saved: Saved, tmp_path: Path) -> None:
     parts, out = [saved("a"), saved("bb")], tmp_path / "mean"
-    save_mean(parts, out)
+    save_average(parts, out)
     assert "the mean of those of a, bb." in (out / "README.md").read_text()
-    expected = mean_model(parts).passage_fingerprint()
+    expected = average_models(parts).passage_fingerprint()
     assert PhraseModel.from_pretrained(out).passage_fingerprint() == expected
     with pytest.raises(ConfigError, match="already holds a model; name a new folder"):
-        save_mean([parts[1], parts[1]], out)
+        save_average([parts[1], parts[1]], out)
     assert PhraseModel.from_pretrained(out).passage_fingerprint() == expected
 
 
@@ -59,7 +59,7 @@ def test_a_saved_mean_names_its_parts_and_is_never_overwritten(saved: Saved, tmp
 )
 def test_models_of_another_make_are_refused(saved: Saved, settings: dict[str, object], how: str) -> None:
     with pytest.raises(ModelError, match=how):
-        mean_model([saved("a"), saved("other", **settings)])
+        average_models([saved("a"), saved("other", **settings)])
 
 
 def test_another_tokenizer_is_refused(saved: Saved) -> None:
@@ -67,4 +67,4 @@ def test_another_tokenizer_is_refused(saved: Saved) -> None:
     path = other / "tokenizer.json"
     path.write_text(path.read_text().replace('"[UNK]"', '"[NEW]"'))
     with pytest.raises(ModelError, match="their tokenizers differ"):
-        mean_model([saved("a"), other])
+        average_models([saved("a"), other])

@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from densephrases.data.squad import QuestionedPassage
-from densephrases.train.phrases.negatives import Golds
+from densephrases.train.phrases.negatives import GoldPhrases
 
 from . import two_processes
 from .conftest import write_squad
@@ -74,7 +74,7 @@ def test_losses_add_up_to_those_of_one_process(results: list[dict[str, Tensor]],
 
 def slots(state: dict[str, Tensor]) -> list[Tensor]:
     """The phrases of each slot as rows of numbers, whatever order the processes had them in."""
-    golds = Golds(**{f.name: state[f"queue.{f.name}"] for f in fields(Golds)})
+    golds = GoldPhrases(**{f.name: state[f"queue.{f.name}"] for f in fields(GoldPhrases)})
     columns = [golds.answer_N, golds.passage_N, golds.start_N, golds.end_N]
     rows = torch.cat([torch.stack(columns, dim=1).float(), golds.start_ND, golds.end_ND], dim=1)
     result = []

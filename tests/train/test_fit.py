@@ -16,8 +16,9 @@ from densephrases.errors import ConfigError, DataError, ModelError
 from densephrases.model.load import load
 from densephrases.nn.onnx.export import export_model
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.train.fit import QueryRecipe, asked_of, drawn, train_queries
+from densephrases.train.fit import open_questions
 from densephrases.train.loop.loop import LoopConfig
+from densephrases.train.queries.recipe import QueryRecipe, train_queries
 from tests.index.made_up import HashEncoder
 from tests.train.conftest import FACTS
 
@@ -132,7 +133,7 @@ def test_a_model_in_memory(tiny_base: Path, tmp_path: Path) -> None:
     model = PhraseModel.from_base(tiny_base, max_words=6)
     index = PhraseIndex.create(tmp_path / "index", DOCUMENTS, model=model.encoder(), filter_threshold=None)
     adapted = index.fit(QUESTIONS, ANSWERS, **(QUICK | {"epochs": 2}))
-    with pytest.raises(ModelError, match="save without a task"):
+    with pytest.raises(ModelError, match="save it without a task"):
         adapted.save(tmp_path / "saved", "facts")
     adapted.save(tmp_path / "saved")
     saved = PhraseModel.from_pretrained(tmp_path / "saved")
@@ -148,7 +149,7 @@ def test_mistakes_are_said(index_folder: Path, tmp_path: Path, data: Path) -> No
     with pytest.raises(ConfigError, match="'rate' is no setting of fit; expected one of target, epochs, learning_rate"):
         index.fit(["who?"], ["paris"], rate=1.0)
     hashed = PhraseIndex.create(tmp_path / "hashed", DOCUMENTS, model=HashEncoder())
-    with pytest.raises(ModelError, match="HashEncoder has no weights to learn"):
+    with pytest.raises(ModelError, match="HashEncoder has no weights to train"):
         hashed.fit(["who?"], ["paris"])
     with pytest.raises(DataError, match=r"'.*nothing\.jsonl' does not exist"):
         train_queries(recipe_of(index_folder, tmp_path, tmp_path / "nothing.jsonl"), tmp_path / "out", tmp_path)
@@ -165,12 +166,6 @@ def test_without_torch_the_extra_is_named(index_folder: Path) -> None:
     assert done.stderr.strip().endswith("pip install 'densephrases[train]'")
 
 
-def test_questions_are_drawn_alike_for_a_seed() -> None:
-    asked = asked_of([f"question {n}" for n in range(50)], ["a"] * 50)
-    assert drawn(asked, None, 1) == drawn(asked, 50, 1) == asked
-    assert drawn(asked, 5, 1) == drawn(asked, 5, 1) != drawn(asked, 5, 2)
-    assert len({question.id for question in drawn(asked, 20, 3)}) == 20
-    assert drawn(asked, 5, 1) == drawn(asked, 20, 1)[:5], "more questions are the same and others"
-    with pytest.raises(ConfigError, match="limit=0"):
-        drawn(asked, 0, 1)
-    assert asked_of(["q"], [["a", "b"]]) == [OpenQuestion("1", "q", ("a", "b"))]
+def test_one_answer_or_several() -> None:
+    assert open_questions(["q"], [["a", "b"]]) == [OpenQuestion("1", "q", ("a", "b"))]
+    assert open_questions(["q", "r"], ["a", "b"])[1] == OpenQuestion("2", "r", ("b",))

@@ -11,10 +11,12 @@ from torch import Tensor, nn
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.train.loop.loop import Loop, LoopConfig
 from densephrases.train.phrases.examples import PassageExample
-from densephrases.train.phrases.negatives import Golds, gather
+from densephrases.train.phrases.negatives import GoldPhrases, gather
 from densephrases.train.phrases.objective import LossWeights
+from densephrases.train.phrases.recipe import PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
-from densephrases.train.phrases.task import PhraseRecipe, PhraseTask, TrainingData
+from densephrases.train.phrases.task import PhraseTask
+from densephrases.train.phrases.training_data import TrainingData
 
 
 def make_task(base: Path, data: Path, world: int = 1) -> PhraseTask:
@@ -73,7 +75,7 @@ def gathered_golds(rank: int) -> dict[str, Tensor]:
     count = 3 - rank
     numbers = torch.arange(count) + 10 * rank
     vectors = numbers[:, None].float().repeat(1, 4).requires_grad_()
-    everything, first = gather(Golds(vectors, vectors.detach(), numbers, numbers, numbers, numbers, numbers > 0))
+    everything, first = gather(GoldPhrases(vectors, vectors.detach(), numbers, numbers, numbers, numbers, numbers > 0))
     weights = torch.arange(1, len(everything) + 1).float()
     torch.autograd.backward((everything.start_ND * weights[:, None]).sum())
     assert vectors.grad is not None

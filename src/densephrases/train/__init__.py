@@ -1,1 +1,1 @@
-"""Learning the encoders: examples, losses, one loop, and what is trained with it. Needs the extra `train`."""
+"""Training of readers, phrase models, question generators and query encoders. Requires the extra `train`."""

@@ -1,4 +1,4 @@
-"""From files, or from lists of questions and answers, to a model whose query encoder fits them."""
+"""What `PhraseIndex.fit` calls: fine-tunes the query encoder on lists of questions and answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -6,88 +6,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
-import numpy as np
-
-from densephrases.data.files import read_questions
 from densephrases.data.questions import OpenQuestion
 from densephrases.errors import ConfigError, DataError, ModelError
 from densephrases.index.folder import IndexFolder
-from densephrases.model.card import adapted_card
 from densephrases.model.encoder import Encoder
-from densephrases.model.folders import resolve
 from densephrases.model.onnx import OnnxEncoder
-from densephrases.nn.adapted_folder import read_adaptation_source, refuse_unfit_target, save_adapted
 from densephrases.nn.onnx.restore import restore_questions
 from densephrases.nn.phrase_model import TorchEncoder
-from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower, with_questions
-from densephrases.train.loop.loop import LoopConfig, Observer, Outcome
-from densephrases.train.queries.relevance import Target
+from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower
+from densephrases.train.loop.loop import LoopConfig
+from densephrases.train.queries.adaptation import Adaptation
 from densephrases.train.queries.run import learn_queries
-from densephrases.train.queries.task import Coverage, QuerySettings
+from densephrases.train.queries.target import Target
+from densephrases.train.queries.task import QuerySettings
 
-
-@dataclass(frozen=True, kw_only=True)
-class QueryRecipe(QuerySettings):
-    """One whole run of query-side fine-tuning.
-
-    Attributes:
-        index: Folder of the index in which answers are to be found.
-        model: A bundled model's name or a model folder, whose default query encoder is the beginning.
-        train: Files of questions with answers.
-        dev: A file to choose the best epoch by; None keeps the last.
-        task: Name of the tower within the model folder; None makes it the default tower of a new folder.
-        limit: Learn from so many questions, drawn at random; None takes all.
-        dev_limit: Choose by so many.
-    """
-
-    index: Path
-    model: str | Path
-    train: tuple[Path, ...]
-    dev: Path | None = None
-    task: str | None = None
-    limit: int | None = None
-    dev_limit: int | None = None
-
-
-def train_queries(
-    recipe: QueryRecipe,
-    out: Path,
-    run: Path,
-    observers: Sequence[Observer] = (),
-    resume: bool = True,
-    cpu: bool = False,
-) -> Outcome:
-    """Learns the query encoder of a recipe and saves it in the model folder `out`; `run` holds its checkpoints."""
-    source = resolve(recipe.model)
-    asked = [question for path in recipe.train for question in read_questions(path).questions]
-    dev = [] if recipe.dev is None else read_questions(recipe.dev).questions
-    adaptable = read_adaptation_source(source)
-    index = IndexFolder.open(recipe.index, adaptable.encoder.product_quantizer)
-    refuse_unfit_target(source, out, recipe.task, adaptable.encoder.fingerprint)
-    learned = learn_queries(
-        index,
-        adaptable.encoder,
-        adaptable.tower,
-        drawn(asked, recipe.limit, recipe.loop.seed),
-        drawn(dev, recipe.dev_limit, recipe.loop.seed),
-        recipe,
-        run,
-        observers,
-        resume,
-        cpu,
-    )
-    card = adapted_card(adaptable.tower.config, [path.name for path in recipe.train], learned.scores)
-    save_adapted(adaptable.tower, source, out, recipe.task, card)
-    return Outcome(learned.scores, learned.coverage)
-
-
-def drawn(asked: Sequence[OpenQuestion], limit: int | None, seed: int) -> list[OpenQuestion]:
-    """So many at random, the same for the same seed."""
-    if limit is not None and limit < 1:
-        raise ConfigError(f"limit={limit} leaves no question; expected at least 1, or none to take all.")
-    if limit is None or limit >= len(asked):
-        return list(asked)
-    return [asked[i] for i in np.random.default_rng(seed).permutation(len(asked))[:limit]]
+__all__ = ["Adaptation", "adapt"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,31 +53,6 @@ class FitSettings:
         return cls(**options)
 
 
-@dataclass(frozen=True)
-class Adaptation:
-    """A query encoder that was learned for an index, and how well it does.
-
-    Attributes:
-        encoder: Answers questions with it; `PhraseIndex.fit` has put it in place already.
-        scores: On dev, before and after; empty without dev questions.
-        coverage: How many questions could be learned from.
-    """
-
-    encoder: AdaptedEncoder
-    scores: dict[str, float]
-    coverage: Coverage
-
-    def save(self, folder: str | Path, task: str | None = None) -> None:
-        """As the default tower of a new model folder, or as that of a task within a folder of the same model."""
-        out, tower, base = Path(folder), self.encoder.tower, self.encoder.base
-        if isinstance(base, OnnxEncoder):
-            save_adapted(tower, base.folder, out, task, adapted_card(tower.config, [], self.scores))
-        elif isinstance(base, TorchEncoder) and task is None:
-            with_questions(base.model, tower).save_pretrained(out, adapted_card(tower.config, [], self.scores))
-        else:
-            raise ModelError(f"task={task!r} cannot be saved: the model stands in no folder; save without a task.")
-
-
 def adapt(
     index: IndexFolder,
     encoder: Encoder,
@@ -153,7 +61,7 @@ def adapt(
     dev: tuple[Sequence[str], Sequence[str | Sequence[str]]] | None,
     settings: FitSettings,
 ) -> Adaptation:
-    """What `PhraseIndex.fit` does; see there."""
+    """Implements `PhraseIndex.fit`; see there."""
     loop = LoopConfig(
         epochs=settings.epochs,
         learning_rate=settings.learning_rate,
@@ -165,25 +73,16 @@ def adapt(
     query_settings = QuerySettings(
         target=settings.target, top_k=settings.top_k, batch_size=settings.batch_size, processes=1, loop=loop
     )
-    base, tower = _parts(encoder)
-    judged = [] if dev is None else asked_of(*dev)
+    base, tower = _base_and_tower(encoder)
+    train, held_out = open_questions(questions, answers), [] if dev is None else open_questions(*dev)
     with TemporaryDirectory() as run:
-        learned = learn_queries(
-            index,
-            base,
-            tower,
-            asked_of(questions, answers),
-            judged,
-            query_settings,
-            Path(run),
-            resume=False,
-            cpu=settings.cpu,
+        return learn_queries(
+            index, base, tower, train, held_out, query_settings, Path(run), resume=False, cpu=settings.cpu
         )
-    return Adaptation(learned.encoder, learned.scores, learned.coverage)
 
 
-def _parts(encoder: Encoder) -> tuple[Encoder, QuestionTower]:
-    """What encodes passages, and a copy of the query encoder to be trained."""
+def _base_and_tower(encoder: Encoder) -> tuple[Encoder, QuestionTower]:
+    """The encoder of passages, and a copy of the query encoder to train."""
     if isinstance(encoder, AdaptedEncoder):
         base, tower = encoder.base, QuestionTower(encoder.config, encoder.tokens)
         tower.load_state_dict(encoder.tower.state_dict())
@@ -193,20 +92,20 @@ def _parts(encoder: Encoder) -> tuple[Encoder, QuestionTower]:
         base, tower = encoder, QuestionTower.from_model(encoder.model)
     else:
         raise ModelError(
-            f"{type(encoder).__name__} has no weights to learn; use a bundled model, a model folder or a PhraseModel."
+            f"{type(encoder).__name__} has no weights to train; use a bundled model, a model folder or a PhraseModel."
         )
     tower.config = replace(tower.config, fingerprint=encoder.fingerprint)
     return base, tower
 
 
-def asked_of(questions: Sequence[str], answers: Sequence[str | Sequence[str]]) -> list[OpenQuestion]:
-    """Each question with its answer, or with several that are all right."""
+def open_questions(questions: Sequence[str], answers: Sequence[str | Sequence[str]]) -> list[OpenQuestion]:
+    """Each question with its accepted answers: one string, or several."""
     if isinstance(questions, str) or len(questions) != len(answers):
         raise DataError(
             f"There are {1 if isinstance(questions, str) else len(questions)} questions and {len(answers)} answers; "
             "expected two lists of the same length, with one answer or a list of them for each question."
         )
     return [
-        OpenQuestion(str(number), question, (golds,) if isinstance(golds, str) else tuple(golds))
-        for number, (question, golds) in enumerate(zip(questions, answers, strict=True), start=1)
+        OpenQuestion(str(number), question, (accepted,) if isinstance(accepted, str) else tuple(accepted))
+        for number, (question, accepted) in enumerate(zip(questions, answers, strict=True), start=1)
     ]

@@ -1,4 +1,4 @@
-"""Training the question generator (paper §4.1, data augmentation): a passage with its answer marked to the question."""
+"""Training the question generator (paper §4.1): from a passage with a marked answer to the question."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from densephrases.atomic_files import replace_file
 from densephrases.data.decontaminate import HeldOut
 from densephrases.data.squad import QuestionedPassage, read_squad
 from densephrases.evaluate.bleu_rouge import wording_scores
@@ -35,25 +36,25 @@ from densephrases.train.phrases.sampling import length_pools
 
 SAMPLES = 20
 SAMPLES_FILE = "samples.jsonl"
-DEV_TOKENS = 16384  # in a batch whose loss is measured; its logits take some gigabytes
+DEV_TOKENS = 16384  # per batch on dev; their logits take some gigabytes
 
-# Shape suffixes: Q questions, P tokens of a prompt, K tokens of a question, V words of the vocabulary.
+# Shape suffixes: Q questions, P tokens of a prompt, K tokens of a question, V vocabulary size.
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionRecipe:
-    """One whole training run of a question generator.
+    """One training run of a question generator.
 
     Attributes:
         base: Hugging Face folder or hub name of the language model to start from, seq2seq or causal.
-        train: SQuAD files to learn from.
+        train: SQuAD files to train on.
         dev: SQuAD file to evaluate on.
-        held_out: Test files: nothing of their articles and passages is learned.
-        dev_questions: So many of dev, evenly spread, are scored; None scores all.
+        held_out: Test files, whose articles and passages are left out.
+        dev_questions: Number of dev questions to score, evenly spaced; None scores all.
         context_tokens: Tokens of the passage around the answer.
         title_tokens: Tokens of the title before them.
-        question_tokens: Longest question.
-        ambiguous: Learn answers of uncertain place where they are given, or drop them.
+        question_tokens: Maximum length of a question.
+        ambiguous: For answers of uncertain position: take the given one, or drop them.
     """
 
     base: str | Path
@@ -78,8 +79,8 @@ class GeneratorExample:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """A question of dev beside the one that was asked."""
+class SampleQuestion:
+    """A generated question for a dev answer, with the question that a person asked."""
 
     answer: str
     asked: str
@@ -94,9 +95,9 @@ class GeneratorBatch(Tensors):
     prompt_QP: Tensor
     prompt_mask_QP: Tensor
     question_QK: Tensor
-    mask_QK: Tensor  # 1 on the question's tokens and the tag that ends it
-    weight_Q: Tensor  # 0 on rows that only fill up the shape
-    prompt_tokens: int  # without padding and filling rows
+    mask_QK: Tensor  # 1 on the question's tokens and the end token
+    weight_Q: Tensor  # 0 on padding rows
+    prompt_tokens: int  # without padding
     question_tokens: int
 
     @property
@@ -105,7 +106,7 @@ class GeneratorBatch(Tensors):
 
 
 class QuestionTask:
-    """Plans, batches, losses and evaluation of a question generator, for the loop."""
+    """A question generator as a task of the training loop: batches, losses, evaluation."""
 
     def __init__(
         self,
@@ -116,7 +117,7 @@ class QuestionTask:
     ) -> None:
         self.recipe, self.model, self.examples, self.dev = recipe, model, examples, dev
         self.padding = Padding()
-        self.samples: tuple[Sample, ...] = ()
+        self.samples: tuple[SampleQuestion, ...] = ()
 
     def prepare(self, device: torch.device, world: int, fixed_shapes: bool) -> None:
         if fixed_shapes:
@@ -124,7 +125,7 @@ class QuestionTask:
             self.padding = Padding(questions=rows, passage_tokens=64, question_tokens=16)
 
     def begin_epoch(self, epoch: int) -> None:
-        """Every epoch is alike."""
+        """Nothing changes between epochs."""
 
     def plan(self, epoch: int) -> list[list[GeneratorExample]]:
         rng = np.random.default_rng((self.recipe.loop.seed, epoch))
@@ -144,7 +145,7 @@ class QuestionTask:
         return {"loss": (losses_Q * batch.weight_Q).sum()}
 
     def floating_point_operations(self, batch: GeneratorBatch) -> float:
-        """Six per parameter and token; the words of the vocabulary are compared for the question's tokens only."""
+        """Six per parameter and token; the output layer computes only the question's tokens."""
         body, vocabulary = self._parameters
         return 6.0 * (body * (batch.prompt_tokens + batch.question_tokens) + vocabulary * batch.question_tokens)
 
@@ -153,14 +154,14 @@ class QuestionTask:
         vocabulary: int = self.model.network.get_input_embeddings().weight.numel()
         whole: int = sum(p.numel() for p in self.model.parameters())
         tables = vocabulary * (1 if self.model.network.config.tie_word_embeddings else 2)
-        # of a seq2seq model a token passes either the encoder or the decoder, about half of all
+        # in a seq2seq model a token passes either the encoder or the decoder, about half of the parameters
         return (whole - tables) * (0.5 if self.model.writes_apart else 1.0), vocabulary
 
     def evaluate(self) -> dict[str, float]:
         scores = {"loss": self._dev_loss()}
         written = [text or "" for text in self.model.generate([e.prompt for e in self.dev])]
         pairs = zip(self.dev, written, strict=True)
-        everything = [Sample(example.answer, example.asked, text) for example, text in pairs]
+        everything = [SampleQuestion(example.answer, example.asked, text) for example, text in pairs]
         self.samples = tuple(everything[i] for i in spread_evenly(len(everything), SAMPLES))
         return scores | wording_scores(written, [example.asked for example in self.dev])
 
@@ -183,7 +184,7 @@ class QuestionTask:
 
 
 def question_losses(logits_QKV: Tensor, question_QK: Tensor, mask_QK: Tensor) -> Tensor:
-    """Of each question the mean over its tokens of -log of the token's probability."""
+    """Mean over the tokens of each question of -log of the token's probability."""
     logits_QVK = logits_QKV.float().transpose(1, 2)
     losses_QK = cross_entropy(logits_QVK, question_QK, reduction="none") * mask_QK
     return losses_QK.sum(dim=1) / mask_QK.sum(dim=1)
@@ -211,7 +212,7 @@ def collate_generator(
 def generator_examples(
     prompts: Prompts, passages: Sequence[QuestionedPassage], ambiguous: Ambiguous, report: AlignmentReport
 ) -> list[GeneratorExample]:
-    """One for every question whose answer stands where it should and fits."""
+    """One example for every question with a usable answer; the others are counted in the report."""
     encoded = prompts.passages([p.passage for p in passages])
     ids = iter(prompts.questions([q.text for p in passages for q in p.questions]))
     examples = []
@@ -235,7 +236,7 @@ def generator_examples(
 
 
 def spread_evenly(count: int, limit: int | None) -> list[int]:
-    """Numbers below `count`, at most `limit` of them, from all parts alike."""
+    """At most `limit` evenly spaced numbers below `count`."""
     if limit is None or count <= limit:
         return list(range(count))
     return [at * count // limit for at in range(limit)]
@@ -244,7 +245,7 @@ def spread_evenly(count: int, limit: int | None) -> list[int]:
 def train_questions(
     recipe: QuestionRecipe, out: Path, observers: Sequence[Observer] = (), resume: bool = True, cpu: bool = False
 ) -> Outcome:
-    """Trains the generator of a recipe and saves it in `out`; a run that was killed there goes on where it was."""
+    """Trains the generator of a recipe and saves it in `out`, resuming an interrupted run there."""
     report = AlignmentReport()
     passages = without_held_out(read_training_data(recipe.train), HeldOut.read(recipe.held_out), report)
     asked = read_squad(recipe.dev)
@@ -262,5 +263,5 @@ def train_questions(
     if loop.accelerator.is_main_process:
         write_generator_card(out, model.config, [path.name for path in recipe.train], scores)
         lines = [json.dumps(asdict(sample), ensure_ascii=False) + "\n" for sample in task.samples]
-        (out / SAMPLES_FILE).write_text("".join(lines), encoding="utf-8")
+        replace_file(out / SAMPLES_FILE, "".join(lines))
     return Outcome(scores, report, tuple(map(str, task.samples)))

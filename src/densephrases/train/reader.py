@@ -32,7 +32,15 @@ from densephrases.train.phrases.sampling import length_pools
 
 @dataclass(frozen=True, kw_only=True)
 class ReaderRecipe:
-    """One whole training run of a reader."""
+    """One training run of a reader.
+
+    Attributes:
+        base: Hugging Face folder or hub name of the encoder to start from.
+        train: SQuAD files to train on.
+        dev: SQuAD file to evaluate on.
+        batch_size: Questions per batch.
+        ambiguous: For answers of uncertain position: accept any occurrence, take the given one, or drop them.
+    """
 
     base: str | Path
     train: tuple[Path, ...]
@@ -47,7 +55,7 @@ class ReaderRecipe:
 
 @dataclass(frozen=True, slots=True)
 class ReaderExample:
-    """Question and passage window in one input, and the columns of the answer's first and last tokens."""
+    """Question and passage window as one input, with the columns of the answer's first and last tokens."""
 
     window: Window
     starts: tuple[int, ...]
@@ -60,12 +68,12 @@ class ReaderBatch(Tensors):
     content_QT: Tensor
     starts_QK: Tensor
     ends_QK: Tensor
-    weight_Q: Tensor  # 0 on rows that only fill up the shape
-    token_count: int  # without padding and filling rows
+    weight_Q: Tensor  # 0 on padding rows
+    token_count: int  # without padding
 
 
 class ReaderTask:
-    """Plans, batches, losses and evaluation of a reader, for the loop."""
+    """A reader as a task of the training loop: batches, losses, evaluation."""
 
     def __init__(
         self, recipe: ReaderRecipe, model: Reader, examples: Sequence[PassageExample], dev: list[QuestionedPassage]
@@ -82,7 +90,7 @@ class ReaderTask:
             self.padding = Padding(questions=rows, occurrences=occurrences, passage_tokens=32)
 
     def begin_epoch(self, epoch: int) -> None:
-        """Every epoch is alike."""
+        """Nothing changes between epochs."""
 
     def plan(self, epoch: int) -> list[list[ReaderExample]]:
         rng = np.random.default_rng((self.recipe.loop.seed, epoch))
@@ -136,7 +144,7 @@ def reader_predictions(reader: Reader, passages: list[QuestionedPassage]) -> lis
 
 
 def reader_examples(reader: Reader, example: PassageExample) -> list[ReaderExample]:
-    """For each question the window, cut for question and passage together, that shows its answer best."""
+    """For each question the window with most context around its answer, cut for question and passage together."""
     whole = example.window
     passage = whole.ids[whole.first : whole.first + whole.stop - whole.start].tolist()
     results = []
@@ -172,7 +180,7 @@ def collate_reader(
 def train_reader(
     recipe: ReaderRecipe, out: Path, observers: Sequence[Observer] = (), resume: bool = True, cpu: bool = False
 ) -> Outcome:
-    """Trains the reader of a recipe and saves it in `out`; a run that was killed there goes on where it was."""
+    """Trains the reader of a recipe and saves it in `out`, resuming an interrupted run there."""
     passages = read_training_data(recipe.train)
     torch.manual_seed(recipe.loop.seed)
     limits = {"passage_tokens": recipe.passage_tokens, "overlap": recipe.overlap}

@@ -7,13 +7,12 @@ import pytest
 
 from densephrases.data.decontaminate import LeakReport
 from densephrases.data.generated import answers_file as module
-from densephrases.data.generated.answers_file import Extraction, extract_answers, read_answers
-from densephrases.data.generated.candidate_answers import Kind
-from densephrases.data.generated.source_passages import read_source
+from densephrases.data.generated.answers_file import AnswerExtraction, extract_answers, read_answers
+from densephrases.data.generated.candidate_answers import AnswerKind
 from densephrases.data.squad import read_squad, sample_path
 from densephrases.errors import DataError
 
-KINDS = (Kind.dates, Kind.numbers)
+KINDS = (AnswerKind.dates, AnswerKind.numbers)
 
 
 @pytest.fixture
@@ -27,31 +26,16 @@ def documents(tmp_path: Path) -> Path:
     return path
 
 
-def test_passages_of_squad_and_documents(documents: Path) -> None:
-    squad = read_squad(sample_path())
-    found = list(read_source([sample_path(), documents]))
-    assert len({source.id for source in found}) == len(found) == len(squad) + 3
-    assert [s.passage for s in found[: len(squad)]] == [p.passage for p in squad]
-    assert found[0].questions == tuple(q.text for q in squad[0].questions)
-    articles = squad[-1].article + 1
-    assert [(s.id, s.passage.title, s.article) for s in found[len(squad) :]] == [
-        ("documents#a#0", "A", articles),
-        ("documents#a#1", "A", articles),
-        ("documents#b#0", "B", articles + 1),
-    ]
-    assert len(list(read_source([sample_path(), documents], limit=5))) == 5
-
-
 def test_answers_of_documents(documents: Path, tmp_path: Path) -> None:
     out = tmp_path / "answers.jsonl"
-    report = extract_answers(Extraction(passages=(documents,), kinds=KINDS), out)
+    report = extract_answers(AnswerExtraction(passages=(documents,), kinds=KINDS), out)
     assert (report.passages, dict(report.types)) == (3, {"DATE_PHRASE": 3})
     assert [[c.text for c in p.candidates] for p in read_answers(out)] == [["1889"], ["1950"], ["1750"]]
 
 
 def test_held_out_articles_are_left_out(tmp_path: Path) -> None:
     out = tmp_path / "answers.jsonl"
-    everything = Extraction(passages=(sample_path(),), kinds=KINDS, exclude=(sample_path(),))
+    everything = AnswerExtraction(passages=(sample_path(),), kinds=KINDS, exclude=(sample_path(),))
     count = len(read_squad(sample_path()))
     assert extract_answers(everything, out).leaks == LeakReport(checked=count, title=count)
     assert list(read_answers(out)) == []
@@ -59,7 +43,7 @@ def test_held_out_articles_are_left_out(tmp_path: Path) -> None:
 
 def test_killed_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PASSAGES_AT_ONCE", 3)
-    extraction = Extraction(passages=(sample_path(),), kinds=KINDS)
+    extraction = AnswerExtraction(passages=(sample_path(),), kinds=KINDS)
     whole, parts = tmp_path / "whole.jsonl", tmp_path / "parts.jsonl"
     extract_answers(extraction, whole)
 
@@ -82,9 +66,9 @@ def test_killed_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("no JSON", "line 1, is no passage with answers"),
-        ('{"id": "a", "text": "x"}', "line 1, is no passage with answers: 'answers'"),
-        ('{"id": "a", "text": "x y", "answers": [{"text": "y", "start": 0}]}', "'y' does not stand at 0"),
+        ("no JSON", "line 1, is not a passage with answers"),
+        ('{"id": "a", "text": "x"}', "line 1, is not a passage with answers: 'answers' is missing"),
+        ('{"id": "a", "text": "x y", "answers": [{"text": "y", "start": 0}]}', "'y' is not at character 0"),
     ],
 )
 def test_malformed_lines(tmp_path: Path, line: str, message: str) -> None:

@@ -5,14 +5,19 @@ from collections.abc import Sequence
 import pytest
 
 from densephrases.data.generated import candidate_answers as module
-from densephrases.data.generated.candidate_answers import Candidate, Extractor, Kind, candidates
+from densephrases.data.generated.candidate_answers import (
+    AnswerExtractor,
+    AnswerKind,
+    CandidateAnswer,
+    answers_from_spans,
+)
 from densephrases.errors import MissingExtraError
 
 TEXT = "In March 1889, Gustave Eiffel's tower (324 m) drew 1.9 million visitors; by May 6, 1889 it cost $5.25 million."
 
 
 def test_dates_and_numbers_need_no_pipeline() -> None:
-    (found,) = Extractor([Kind.dates, Kind.numbers], "no such pipeline")([TEXT])
+    (found,) = AnswerExtractor([AnswerKind.dates, AnswerKind.numbers], "no such pipeline")([TEXT])
     assert [(c.text, c.type) for c in found] == [
         ("March 1889", "DATE_PHRASE"),
         ("1889", "NUMBER"),
@@ -35,7 +40,7 @@ def test_dates_and_numbers_need_no_pipeline() -> None:
     ],
 )
 def test_dates(text: str, expected: list[str]) -> None:
-    (found,) = Extractor([Kind.dates])([text])
+    (found,) = AnswerExtractor([AnswerKind.dates])([text])
     assert [c.text for c in found] == expected
 
 
@@ -53,28 +58,28 @@ def spans(text: str, *phrases: str) -> Sequence[tuple[int, int, str]]:
     ],
 )
 def test_cleaned(phrase: str, expected: str) -> None:
-    (found,) = candidates(TEXT, spans(TEXT, phrase))
-    assert found == Candidate(expected, TEXT.index(expected), "X")
+    (found,) = answers_from_spans(TEXT, spans(TEXT, phrase))
+    assert found == CandidateAnswer(expected, TEXT.index(expected), "X")
 
 
 def test_initials_keep_their_stops() -> None:
     text = "The U.S. and John F. went."
-    assert [c.text for c in candidates(text, spans(text, "U.S.", "John F."))] == ["U.S.", "John F."]
+    assert [c.text for c in answers_from_spans(text, spans(text, "U.S.", "John F."))] == ["U.S.", "John F."]
 
 
 def test_the_same_words_once_in_order_of_place() -> None:
     text = "Paris, paris and " + "very " * 21 + "long\nend"
     everything = [(7, 12, "B"), (0, 5, "A"), (0, 5, "C"), (17, 122, "LONG"), (118, 130, "LINES"), (5, 6, "EMPTY")]
-    assert candidates(text, everything) == [Candidate("paris", 7, "B")]
+    assert answers_from_spans(text, everything) == [CandidateAnswer("paris", 7, "B")]
 
 
 def test_a_missing_pipeline_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("spacy")
     with pytest.raises(MissingExtraError, match=r"no pipeline 'no_such'; .* python -m spacy download no_such"):
-        Extractor([Kind.entities], "no_such")
+        AnswerExtractor([AnswerKind.entities], "no_such")
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"needs spacy; .*densephrases\[questions\]"):
-        Extractor([Kind.nouns])
+        AnswerExtractor([AnswerKind.nouns])
 
 
 class Chunk:
@@ -103,5 +108,5 @@ def test_entities_of_a_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
     pipeline = spacy.blank("en")
     pipeline.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Gustave Eiffel"}])
     monkeypatch.setattr(module, "load_pipeline", lambda name, needed: pipeline)
-    found = Extractor([Kind.entities])([TEXT, "nobody"])
-    assert found == [[Candidate("Gustave Eiffel", TEXT.index("Gustave"), "PERSON")], []]
+    found = AnswerExtractor([AnswerKind.entities])([TEXT, "nobody"])
+    assert found == [[CandidateAnswer("Gustave Eiffel", TEXT.index("Gustave"), "PERSON")], []]

@@ -1,11 +1,11 @@
-"""Lines in the making: a kill at any byte costs at most one group."""
+"""Resumable lines: a kill at any byte costs at most one group."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from densephrases.data.generated.resumable_lines import PartialLines
+from densephrases.data.generated.resumable_lines import ResumableLines
 from densephrases.errors import DataError
 
 RECORDS = [{"number": number, "text": "né"} for number in range(7)]
@@ -13,7 +13,7 @@ RECORDS = [{"number": number, "text": "né"} for number in range(7)]
 
 def make(target: Path, group: int = 2) -> list[int]:
     """Adds what is missing; returns where it began."""
-    lines = PartialLines(target, {"a": 1}, group)
+    lines = ResumableLines(target, {"a": 1}, group)
     begun = lines.done
     for at in range(lines.done, len(RECORDS), group):
         lines.add(RECORDS[at : at + group])
@@ -25,9 +25,9 @@ def make(target: Path, group: int = 2) -> list[int]:
 def test_killed_anywhere(tmp_path: Path) -> None:
     whole = tmp_path / "whole.jsonl"
     make(whole)
-    assert PartialLines.is_finished(whole, {"a": 1})
-    assert not PartialLines.is_finished(whole, {"a": 2})
-    assert not PartialLines.is_finished(tmp_path / "cut.jsonl", {"a": 1})
+    assert ResumableLines.is_finished(whole, {"a": 1})
+    assert not ResumableLines.is_finished(whole, {"a": 2})
+    assert not ResumableLines.is_finished(tmp_path / "cut.jsonl", {"a": 1})
     content = whole.read_bytes()
     head = content.index(b"\n") + 1
     partial = tmp_path / "cut.jsonl.unfinished"
@@ -40,15 +40,15 @@ def test_killed_anywhere(tmp_path: Path) -> None:
 
 
 def test_other_settings_are_refused(tmp_path: Path) -> None:
-    PartialLines(tmp_path / "x.jsonl", {"seed": 1}).add(RECORDS)
-    with pytest.raises(DataError, match=r"begun with other settings .*\"seed\": 1.* --no-resume"):
-        PartialLines(tmp_path / "x.jsonl", {"seed": 2})
-    assert PartialLines(tmp_path / "x.jsonl", {"seed": 1}).done == 7
-    assert PartialLines(tmp_path / "x.jsonl", {"seed": 2}, resume=False).done == 0
+    ResumableLines(tmp_path / "x.jsonl", {"seed": 1}).add(RECORDS)
+    with pytest.raises(DataError, match=r"started with other settings .*\"seed\": 1.* --no-resume"):
+        ResumableLines(tmp_path / "x.jsonl", {"seed": 2})
+    assert ResumableLines(tmp_path / "x.jsonl", {"seed": 1}).done == 7
+    assert ResumableLines(tmp_path / "x.jsonl", {"seed": 2}, resume=False).done == 0
 
 
 def test_discarded(tmp_path: Path) -> None:
-    lines = PartialLines(tmp_path / "folder" / "x.jsonl", {})
+    lines = ResumableLines(tmp_path / "folder" / "x.jsonl", {})
     assert json.loads(lines.path.read_text()) == {"settings": {}}
     lines.discard()
     assert list((tmp_path / "folder").iterdir()) == []

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.data.generated.without_passages import Amount, attach_questions, detach_questions, read_detached
+from densephrases.data.generated.without_passages import QuestionCounts, join_passages, read_stripped, strip_passages
 from densephrases.data.squad import (
     GoldAnswer,
     Question,
@@ -28,6 +28,7 @@ from densephrases.text.passages import Passage
 from densephrases.train.phrases.examples import read_training_data
 
 PUBLISHED = Path(__file__).parents[3] / "recipes" / "questions"
+VERSION_0_1 = Path(__file__).parents[2] / "fixtures" / "v0_1"
 
 TEXT = "The tower was built in 1889."
 WHEN = Question("when", "When?", (GoldAnswer("1889", 23),), generated=True, answer_type="DATE")
@@ -57,13 +58,13 @@ def made(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def detached(made: Path, tmp_path: Path) -> Path:
-    detach_questions(made, tmp_path / "sample.jsonl.xz")
+def stripped(made: Path, tmp_path: Path) -> Path:
+    strip_passages(made, tmp_path / "sample.jsonl.xz")
     return tmp_path / "sample.jsonl.xz"
 
 
-def test_every_line_leads_to_its_passage(detached: Path) -> None:
-    head, *lines = records(detached)
+def test_every_line_leads_to_its_passage(stripped: Path) -> None:
+    head, *lines = records(stripped)
     passages = read_squad(sample_path())
     assert head["passages"] == len(lines) == len(passages)
     assert head["questions"] == sum(len(passage.questions) for passage in passages)
@@ -75,13 +76,13 @@ def test_every_line_leads_to_its_passage(detached: Path) -> None:
             assert (asked["text"], [answer]) == (original.text, original.golds)
 
 
-def test_attached_again_it_is_as_it_was(made: Path, detached: Path, tmp_path: Path) -> None:
+def test_stripped_and_joined_it_is_as_it_was(made: Path, stripped: Path, tmp_path: Path) -> None:
     out, original = tmp_path / "again.json.gz", read_squad(made)
-    amount = Amount(len(original), sum(len(passage.questions) for passage in original))
+    counts = QuestionCounts(len(original), sum(len(passage.questions) for passage in original))
     steps: list[int] = []
-    report = attach_questions(detached, [sample_path()], out, steps.append)
-    assert (report.attached, report.missing) == (amount, Amount(0, 0))
-    assert sum(steps) == amount.passages
+    report = join_passages(stripped, [sample_path()], out, steps.append)
+    assert (report.joined, report.missing) == (counts, QuestionCounts(0, 0))
+    assert sum(steps) == counts.passages
     assert without_ids(read_squad(out)) == without_ids(original)
     trained = read_training_data([sample_path(), out])
     assert [len(p.questions) for p in trained] == [2 * len(p.questions) for p in original]
@@ -92,17 +93,17 @@ def test_passages_of_documents(tmp_path: Path) -> None:
     fell = Question("fell", "When did it fall?", (GoldAnswer("1950", 11),), generated=True)
     passages = [QuestionedPassage(Passage(long, "A"), 0, (WHEN,)), QuestionedPassage(Passage(other, "A"), 0, (fell,))]
     write_squad(tmp_path / "made.json", passages)
-    detach_questions(tmp_path / "made.json", tmp_path / "q.jsonl")
+    strip_passages(tmp_path / "made.json", tmp_path / "q.jsonl")
     (tmp_path / "documents.jsonl").write_text(json.dumps({"id": "a", "title": "A", "paragraphs": [long, other]}))
-    attach_questions(tmp_path / "q.jsonl", [tmp_path / "documents.jsonl"], tmp_path / "again.json")
+    join_passages(tmp_path / "q.jsonl", [tmp_path / "documents.jsonl"], tmp_path / "again.json")
     assert without_ids(read_squad(tmp_path / "again.json")) == without_ids(passages)
 
 
 def test_the_same_text_under_two_titles(tmp_path: Path) -> None:
     passages = [QuestionedPassage(Passage(TEXT, title), number, (WHEN,)) for number, title in enumerate("ab")]
     write_squad(tmp_path / "made.json", passages)
-    detach_questions(tmp_path / "made.json", tmp_path / "q.jsonl")
-    attach_questions(tmp_path / "q.jsonl", [tmp_path / "made.json"], tmp_path / "again.json")
+    strip_passages(tmp_path / "made.json", tmp_path / "q.jsonl")
+    join_passages(tmp_path / "q.jsonl", [tmp_path / "made.json"], tmp_path / "again.json")
     again = read_squad(tmp_path / "again.json")
     assert without_ids(again) == without_ids(passages)
     assert [q.id for _, q in questions_of(again)] == ["q#0-0", "q#1-0"]
@@ -127,31 +128,31 @@ def articles(draw: st.DrawFn) -> list[QuestionedPassage]:
 @given(articles())
 def test_any_characters(passages: list[QuestionedPassage]) -> None:
     with TemporaryDirectory() as name:
-        made, detached, again = (Path(name) / file for file in ("made.json", "q.jsonl.xz", "again.json"))
+        made, stripped, again = (Path(name) / file for file in ("made.json", "q.jsonl.xz", "again.json"))
         write_squad(made, passages)
-        detach_questions(made, detached)
-        attach_questions(detached, [made], again)
+        strip_passages(made, stripped)
+        join_passages(stripped, [made], again)
         found = read_squad(again)
         assert without_ids(found) == without_ids(read_squad(made))
         ids = [question.id for _, question in questions_of(found)]
         assert len(set(ids)) == len(ids)
 
 
-def test_what_is_not_found_is_counted(made: Path, detached: Path, tmp_path: Path) -> None:
+def test_what_is_not_found_is_counted(made: Path, stripped: Path, tmp_path: Path) -> None:
     original = read_squad(made)
     write_squad(tmp_path / "some.json", original[3:5])
-    report = attach_questions(detached, [tmp_path / "some.json"], tmp_path / "some-again.json")
+    report = join_passages(stripped, [tmp_path / "some.json"], tmp_path / "some-again.json")
     questions = [len(passage.questions) for passage in original]
-    assert report.attached == Amount(2, sum(questions[3:5]))
-    assert report.missing == Amount(len(original) - 2, sum(questions) - sum(questions[3:5]))
+    assert report.joined == QuestionCounts(2, sum(questions[3:5]))
+    assert report.missing == QuestionCounts(len(original) - 2, sum(questions) - sum(questions[3:5]))
 
-    attach_questions(detached, [made], tmp_path / "all-again.json")
+    join_passages(stripped, [made], tmp_path / "all-again.json")
     some, whole = read_squad(tmp_path / "some-again.json"), read_squad(tmp_path / "all-again.json")
     assert [p.questions for p in some] == [p.questions for p in whole[3:5]], "ids do not depend on what else is found"
 
     write_squad(tmp_path / "other.json", [QuestionedPassage(Passage(TEXT), 0, ())])
-    with pytest.raises(DataError, match=r"Not one passage of '.*sample\.jsonl\.xz' is in '.*other\.json'"):
-        attach_questions(detached, [tmp_path / "other.json"], tmp_path / "none.json")
+    with pytest.raises(DataError, match=r"No passage of '.*sample\.jsonl\.xz' is in '.*other\.json'"):
+        join_passages(stripped, [tmp_path / "other.json"], tmp_path / "none.json")
     assert not (tmp_path / "none.json").exists()
 
 
@@ -159,17 +160,17 @@ def test_what_is_not_found_is_counted(made: Path, detached: Path, tmp_path: Path
     ("questions", "message"),
     [
         ([], "No question in"),
-        ([replace(WHEN, generated=False)], "cannot be detached: question 'when' was not generated"),
-        ([replace(WHEN, answers=WHEN.answers * 2)], "question 'when' has 2 answers, expected one"),
-        ([replace(WHEN, answers=())], "question 'when' has 0 answers, expected one"),
-        ([replace(WHEN, answers=(GoldAnswer("1889", 22),))], "answer '1889' of 'when' does not stand at 22"),
-        ([replace(WHEN, answers=(GoldAnswer("", 22),))], "answer '' of 'when' does not stand at 22"),
+        ([replace(WHEN, generated=False)], "cannot be stripped of its passages: question 'when' was not generated"),
+        ([replace(WHEN, answers=WHEN.answers * 2)], "question 'when' has 2 answers, expected exactly one"),
+        ([replace(WHEN, answers=())], "question 'when' has 0 answers, expected exactly one"),
+        ([replace(WHEN, answers=(GoldAnswer("1889", 22),))], "answer '1889' of 'when' is not at character 22"),
+        ([replace(WHEN, answers=(GoldAnswer("", 22),))], "answer '' of 'when' is not at character 22"),
     ],
 )
-def test_what_cannot_be_detached(tmp_path: Path, questions: list[Question], message: str) -> None:
+def test_what_cannot_be_stripped(tmp_path: Path, questions: list[Question], message: str) -> None:
     write_squad(tmp_path / "made.json", [QuestionedPassage(Passage(TEXT), 0, tuple(questions))])
     with pytest.raises(DataError, match=message):
-        detach_questions(tmp_path / "made.json", tmp_path / "q.jsonl")
+        strip_passages(tmp_path / "made.json", tmp_path / "q.jsonl")
     assert not (tmp_path / "q.jsonl").exists()
 
 
@@ -181,23 +182,29 @@ LINE = {"title": "", "article": 0, "hash": hashlib.sha256(TEXT.encode()).hexdige
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([], "is no file of questions without passages"),
-        (["no JSON"], "is no file of questions without passages"),
-        ([1], "is no file of questions without passages"),
-        ([{"data": []}], "is no file of questions without passages; expected what is written by"),
-        ([HEAD | {"format": "x"}, LINE], "is no file of questions without passages"),
-        ([HEAD | {"version": 2}, LINE], "has version 2, expected up to 1"),
-        ([HEAD], "damaged: it has 0 questions about 0 passages, and its first line promises 1 about 1"),
-        ([HEAD | {"questions": 1000}, LINE], "has 1 questions about 1 passages, and its first line promises 1,000"),
-        ([HEAD, "{"], "line 2, is no passage with questions"),
-        ([HEAD, {}], "line 2, is no passage with questions: no 'questions'"),
-        ([HEAD, LINE | {"questions": 1}], "line 2, is no passage with questions"),
-        ([HEAD, LINE | {"article": True}], "'article' is True, expected a number from 0 on"),
-        ([HEAD, LINE | {"hash": 7}], "'hash' is 7, expected text"),
-        ([HEAD, LINE | {"title": "\ud800"}], "line 2, is no passage with questions: .*surrogates"),
-        ([HEAD, LINE | {"questions": [ASKED | {"start": -1}]}], "'start' is -1, expected a number from 0 on"),
-        ([HEAD, LINE | {"questions": [ASKED | {"length": 0}]}], "'length' is 0, expected a number from 1 on"),
-        ([HEAD, LINE | {"questions": [ASKED | {"length": 6}]}], "damaged: the answer of 'When.' ends at 29"),
+        ([], "is not a file of questions without passages"),
+        (["no JSON"], "is not a file of questions without passages"),
+        ([1], "is not a file of questions without passages"),
+        (
+            [{"data": []}],
+            "without passages; make one with: densephrases generate strip-passages",
+        ),
+        ([HEAD | {"format": "x"}, LINE], "is not a file of questions without passages"),
+        ([HEAD | {"version": 2}, LINE], "has version 2, expected at most 1"),
+        ([HEAD], "damaged: it has 0 questions about 0 passages, and its first line declares 1 about 1"),
+        ([HEAD | {"questions": 1000}, LINE], "has 1 questions about 1 passages, and its first line declares 1,000"),
+        ([HEAD, "{"], "line 2, is not a passage with questions"),
+        ([HEAD, {}], "line 2, is not a passage with questions: 'questions' is missing"),
+        ([HEAD, LINE | {"questions": 1}], "line 2, is not a passage with questions"),
+        ([HEAD, LINE | {"article": True}], "'article' is True, expected an integer of at least 0"),
+        ([HEAD, LINE | {"hash": 7}], "'hash' is 7, expected a string"),
+        ([HEAD, LINE | {"title": "\ud800"}], "line 2, is not a passage with questions: .*surrogates"),
+        ([HEAD, LINE | {"questions": [ASKED | {"start": -1}]}], "'start' is -1, expected an integer of at least 0"),
+        ([HEAD, LINE | {"questions": [ASKED | {"length": 0}]}], "'length' is 0, expected an integer of at least 1"),
+        (
+            [HEAD, LINE | {"questions": [ASKED | {"length": 6}]}],
+            "the answer of 'When.' ends at character 29, but its passage has 28",
+        ),
     ],
 )
 def test_malformed_files(tmp_path: Path, lines: list[Any], message: str) -> None:
@@ -205,16 +212,16 @@ def test_malformed_files(tmp_path: Path, lines: list[Any], message: str) -> None
     path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
     write_squad(tmp_path / "passages.json", [QuestionedPassage(Passage(TEXT), 0, ())])
     with pytest.raises(DataError, match=message) as caught:
-        attach_questions(path, [tmp_path / "passages.json"], tmp_path / "again.json")
+        join_passages(path, [tmp_path / "passages.json"], tmp_path / "again.json")
     assert str(path) in str(caught.value)
     assert not (tmp_path / "again.json").exists()
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "never compressed", "empty"])
-def test_damaged_files(detached: Path, damage: str) -> None:
-    whole = detached.read_bytes()
+def test_damaged_files(stripped: Path, damage: str) -> None:
+    whole = stripped.read_bytes()
     middle = len(whole) // 2
-    detached.write_bytes(
+    stripped.write_bytes(
         {
             "truncated": whole[:middle],
             "flipped": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
@@ -222,17 +229,17 @@ def test_damaged_files(detached: Path, damage: str) -> None:
             "empty": b"",
         }[damage]
     )
-    with pytest.raises(DataError, match=r"'.*sample\.jsonl\.xz' (cannot be read|is no file of questions)"):
-        read_detached(detached)
+    with pytest.raises(DataError, match=r"'.*sample\.jsonl\.xz' (cannot be read|is not a file of questions)"):
+        read_stripped(stripped)
 
 
-def test_missing_files(detached: Path, tmp_path: Path) -> None:
+def test_missing_files(stripped: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"'no\.jsonl' does not exist"):
-        read_detached(Path("no.jsonl"))
+        read_stripped(Path("no.jsonl"))
     with pytest.raises(DataError, match="its folder does not exist"):
-        attach_questions(detached, [sample_path()], tmp_path / "no" / "again.json")
+        join_passages(stripped, [sample_path()], tmp_path / "no" / "again.json")
     with pytest.raises(DataError, match="its folder does not exist"):
-        detach_questions(sample_path(), tmp_path / "no" / "q.jsonl")
+        strip_passages(sample_path(), tmp_path / "no" / "q.jsonl")
 
 
 def test_published_questions_are_whole_small_and_described() -> None:
@@ -241,5 +248,13 @@ def test_published_questions_are_whole_small_and_described() -> None:
     described = (PUBLISHED / "README.md").read_text(encoding="utf-8")
     assert "creativecommons.org/licenses/by-sa/4.0" in described
     for file in files:
-        amount = Amount.of(read_detached(file))
-        assert f"| `{file.name}` | {amount.questions:,} | {amount.passages:,} |" in described
+        counts = QuestionCounts.from_passages(read_stripped(file))
+        assert f"| `{file.name}` | {counts.questions:,} | {counts.passages:,} |" in described
+
+
+def test_a_file_of_version_0_1_joins_with_its_passages(tmp_path: Path) -> None:
+    join_passages(VERSION_0_1 / "detached.jsonl", [VERSION_0_1 / "detached-source.json"], tmp_path / "joined.json")
+    source = read_squad(VERSION_0_1 / "detached-source.json")
+    assert without_ids(read_squad(tmp_path / "joined.json")) == without_ids(source)
+    strip_passages(VERSION_0_1 / "detached-source.json", tmp_path / "again.jsonl")
+    assert (tmp_path / "again.jsonl").read_bytes() == (VERSION_0_1 / "detached.jsonl").read_bytes()

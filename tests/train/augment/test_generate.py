@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from densephrases.data.decontaminate import LeakReport
-from densephrases.data.generated.answers_file import AnsweredPassage, Extraction, extract_answers, read_answers
-from densephrases.data.generated.candidate_answers import Candidate, Kind
+from densephrases.data.generated.answers_file import AnsweredPassage, AnswerExtraction, extract_answers, read_answers
+from densephrases.data.generated.candidate_answers import AnswerKind, CandidateAnswer
 from densephrases.data.generated.source_passages import SourcePassage
 from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage, read_squad, sample_path
 from densephrases.errors import ConfigError, DataError
@@ -15,7 +15,13 @@ from densephrases.model.prompts import Prompts
 from densephrases.nn.question_generator import Decoding, QuestionGenerator
 from densephrases.text.passages import Passage
 from densephrases.train.augment import generate as module
-from densephrases.train.augment.generate import Generation, GenerationReport, choose, finished, generate_questions
+from densephrases.train.augment.generate import (
+    Generation,
+    GenerationReport,
+    generate_questions,
+    sample_candidates,
+    without_duplicates,
+)
 
 WHOLE_WRITING = Prompts.text
 
@@ -42,7 +48,7 @@ def model(tiny_writer: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("answers") / "answers.jsonl"
-    extract_answers(Extraction(passages=(sample_path(),), kinds=(Kind.dates, Kind.numbers)), path)
+    extract_answers(AnswerExtraction(passages=(sample_path(),), kinds=(AnswerKind.dates, AnswerKind.numbers)), path)
     return path
 
 
@@ -84,13 +90,13 @@ def test_killed_and_resumed(model: Path, answers: Path, tmp_path: Path, decoding
 
 def test_held_out_passages_are_left_out(model: Path, answers: Path, tmp_path: Path) -> None:
     generation = Generation(answers=answers, exclude=(sample_path(),))
-    with pytest.raises(DataError, match=r"Not one question came out .*title="):
+    with pytest.raises(DataError, match=r"No question was generated .*title="):
         generate_questions(generation, model, tmp_path / "made.json", cpu=True)
 
 
 def passage(name: str, *texts: str, asked: tuple[str, ...] = ()) -> AnsweredPassage:
     text = " ".join(texts)
-    found = tuple(Candidate(t, text.index(t), "X") for t in texts)
+    found = tuple(CandidateAnswer(t, text.index(t), "X") for t in texts)
     return AnsweredPassage(SourcePassage(name, Passage(text), 0, asked), found)
 
 
@@ -101,7 +107,7 @@ def test_questions_asked_before_are_left_out() -> None:
         {"questions": ["When ?", "Where?"]},
     ]
     report = GenerationReport()
-    found = finished(passages, records, report)
+    found = without_duplicates(passages, records, report)
     assert [[(q.id, q.text) for q in p.questions] for p in found] == [[("a@4-7", "When?")], [("b@5-9", "Where?")]]
     assert found[0] == QuestionedPassage(
         Passage("one two three"), 0, (Question("a@4-7", "When?", (GoldAnswer("two", 4),), True, "X"),)
@@ -112,16 +118,16 @@ def test_questions_asked_before_are_left_out() -> None:
 def test_candidates_are_drawn_for_each_passage_by_itself() -> None:
     words = tuple(f"w{n:02}" for n in range(20))
     one, other = passage("a", *words), passage("b", *words)
-    assert choose(one, None, 1) == choose(one, 20, 1) == one.candidates
-    drawn = choose(one, 5, 1)
+    assert sample_candidates(one, None, 1) == sample_candidates(one, 20, 1) == one.candidates
+    drawn = sample_candidates(one, 5, 1)
     assert len(drawn) == 5
     assert sorted(drawn, key=lambda c: c.start) == list(drawn)
-    assert choose(one, 5, 1) == drawn != choose(other, 5, 1)
-    assert choose(one, 5, 2) != drawn
+    assert sample_candidates(one, 5, 1) == drawn != sample_candidates(other, 5, 1)
+    assert sample_candidates(one, 5, 2) != drawn
 
 
 def test_rows_are_numbered_by_their_passage_and_place() -> None:
-    numbers = {module.row_number(name, Passage(text), at) for name in "ab" for text in "xy" for at in (0, 1)}
+    numbers = {module.prompt_key(name, Passage(text), at) for name in "ab" for text in "xy" for at in (0, 1)}
     assert len(numbers) == 8
 
 

@@ -34,11 +34,11 @@ def predicted(*answers: str) -> list[Prediction]:
 
 
 @pytest.mark.parametrize(
-    ("least_f1", "kept"), [(None, [["when"]]), (0.6, [["when", "who"]]), (0.9, [["when"]]), (1.0, [["when"]])]
+    ("min_f1", "kept"), [(None, [["when"]]), (0.6, [["when", "who"]]), (0.9, [["when"]]), (1.0, [["when"]])]
 )
-def test_which_pass(least_f1: float | None, kept: list[list[str]]) -> None:
+def test_which_pass(min_f1: float | None, kept: list[list[str]]) -> None:
     report = FilterReport()
-    found = passing(PASSAGES, predicted("1889.", "the man of", "built"), least_f1, report)
+    found = passing(PASSAGES, predicted("1889.", "the man of", "built"), min_f1, report)
     assert [[q.id for q in p.questions] for p in found] == kept
     assert report.rows()[0] == ("DATE", 2, 1)
     assert report.rows()[-1] == ("all", 3, sum(map(len, kept)))
@@ -66,7 +66,7 @@ def test_nothing_passes(tiny_base: Path, tmp_path: Path) -> None:
     Reader.from_base(tiny_base, passage_tokens=96, overlap=16).save_pretrained(tmp_path / "reader")
     write_squad(tmp_path / "made.json", PASSAGES)
     where = (tmp_path / "made.json", tmp_path / "reader", tmp_path / "kept.json")
-    with pytest.raises(DataError, match="Not one question"):
+    with pytest.raises(DataError, match="No question of"):
         filter_questions(*where, exclude=[tmp_path / "made.json"], cpu=True)
     with pytest.raises(ConfigError, match="f1=2"):
         filter_questions(*where, 2, cpu=True)

@@ -24,8 +24,10 @@ from densephrases.train.loop.loop import (
 from densephrases.train.loop.tensors import Tensors
 from densephrases.train.phrases.examples import AlignmentReport, PassageExample
 from densephrases.train.phrases.objective import LossWeights
+from densephrases.train.phrases.recipe import PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
-from densephrases.train.phrases.task import PhraseRecipe, PhraseTask, TrainingData
+from densephrases.train.phrases.task import PhraseTask
+from densephrases.train.phrases.training_data import TrainingData
 
 
 class KilledError(Exception):
@@ -63,7 +65,7 @@ def recipe_of(**loop: Any) -> PhraseRecipe:
         base="tiny",
         train=(),
         dev=Path("dev"),
-        batches=BatchPlan(questions=4, per_passage=2),
+        batches=BatchPlan(questions=4, questions_per_passage=2),
         prebatches=2,
         prebatch_from=1,
         loop=LoopConfig(**({"epochs": 3, "learning_rate": 1e-3, "checkpoint_every": 2} | loop)),
@@ -186,7 +188,7 @@ def test_the_model_is_saved_before_the_final_evaluation(bench: Bench, tmp_path: 
 def test_checkpoint_of_another_model(bench: Bench, tmp_path: Path) -> None:
     recipe = recipe_of(epochs=1, checkpoint_every=1)
     bench.train(tmp_path, recipe)
-    with pytest.raises(ModelError, match="is of another model; give another output folder"):
+    with pytest.raises(ModelError, match="belongs to another model; choose another output folder"):
         bench.train(tmp_path, recipe, dim=8)
 
 

@@ -12,7 +12,7 @@ from densephrases.model import folders
 from densephrases.model.tokenizer import TOKENIZER_FILE
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.loop.recipes import load_recipe, override
-from densephrases.train.phrases.task import PhraseRecipe
+from densephrases.train.phrases.recipe import PhraseRecipe
 from densephrases.train.question_generator import QuestionRecipe
 from densephrases.train.reader import ReaderRecipe
 
@@ -60,6 +60,8 @@ class Sample:
         ("sizes=[1, 2]", "sizes", (1, 2)),
         ("sizes=[]", "sizes", ()),
         ("mode=given", "mode", "given"),
+        ('base="7"', "base", "7"),
+        ("rate=-2.5", "rate", -2.5),
     ],
 )
 def test_settings_take_the_type_of_their_field(setting: str, name: str, value: Any) -> None:
@@ -92,7 +94,11 @@ def test_nested_settings() -> None:
         ("files=a.json", r"files=a\.json does not fit"),
         ("files=[1]", r"files=\[1\] does not fit"),
         ('sizes=[1, "b"]', r"sizes=.* does not fit"),
-        ("inner=3", r"inner=3 does not fit"),
+        ("inner=3", r"inner=3 does not fit: expected one of its settings, inner\.rate, inner\.steps"),
+        ('inner={"rate": 3}', r"inner=.* does not fit"),
+        ("name=7", r"name=7 does not fit: expected str"),
+        ("count=2.0", r"count=2\.0 does not fit"),
+        ("inner.steps=few", r"inner\.steps=few does not fit: expected int | None"),
         ("loop.epochs=0", r"epochs=0"),
     ],
 )
@@ -116,7 +122,7 @@ def test_a_recipe_is_called_with_both_folders(tmp_path: Path) -> None:
     ("content", "name", "message"),
     [
         ("x = 1\n", "recipe.py", r"has no function 'phrases\(data, models\)'"),
-        ("def phrases(data, models):\n    return 3\n", "recipe.py", r"gave int, expected PhraseRecipe"),
+        ("def phrases(data, models):\n    return 3\n", "recipe.py", r"returned int, expected PhraseRecipe"),
         ("phrases", "recipe.txt", r"is not a Python file"),
     ],
 )

@@ -16,8 +16,10 @@ from densephrases.nn.reader import Reader
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.loop.steps import CapturedStep, EagerStep
 from densephrases.train.phrases.examples import AlignmentReport, PassageExample
+from densephrases.train.phrases.recipe import PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
-from densephrases.train.phrases.task import PhraseRecipe, PhraseTask, TrainingData
+from densephrases.train.phrases.task import PhraseTask
+from densephrases.train.phrases.training_data import TrainingData
 from densephrases.train.reader import ReaderRecipe, ReaderTask
 
 SWITCHES: list[dict[str, Any]] = [

@@ -18,7 +18,13 @@ from densephrases.model.config import ModelConfig
 from densephrases.model.tokenizer import TokenizedPassage, Tokens
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.nn.reader import Reader
-from densephrases.train.phrases.distillation import TeacherLogits, carry, collect, fingerprint, log_softmax
+from densephrases.train.phrases.distillation import (
+    TeacherLogits,
+    align_boundaries,
+    fingerprint,
+    log_softmax,
+    merge_probabilities,
+)
 
 
 @pytest.fixture(scope="module")
@@ -108,8 +114,8 @@ def test_carrying_over_conserves_mass(words: list[str], teachers: str, students_
     )
     rows = log_softmax(np.arange(len(own), dtype=np.float32))
     for tower, column in (("start", 0), ("end", 1)):
-        into = carry(own[:, column], other, tower)
-        mine = np.exp(collect(rows, into, len(other)))
+        into = align_boundaries(own[:, column], other, tower)
+        mine = np.exp(merge_probabilities(rows, into, len(other)))
         assert mine.sum() == pytest.approx(1, abs=1e-4)
         for place, token in zip(own[:, column], into, strict=True):
             character = place if tower == "start" else place - 1
@@ -119,17 +125,17 @@ def test_carrying_over_conserves_mass(words: list[str], teachers: str, students_
 def test_boundaries_by_hand() -> None:
     """Teacher: 'new' 'york' 'city'; student: 'new york' as 'newyork' would be split, 'ne' 'w' 'york city'."""
     own, other = np.array([[0, 3], [4, 8], [9, 13]]), np.array([[0, 2], [2, 3], [4, 13]])
-    assert carry(own[:, 0], other, "start").tolist() == [0, 2, 2]
-    assert carry(own[:, 1], other, "end").tolist() == [1, 2, 2]
+    assert align_boundaries(own[:, 0], other, "start").tolist() == [0, 2, 2]
+    assert align_boundaries(own[:, 1], other, "end").tolist() == [1, 2, 2]
     rows = np.log(np.array([0.5, 0.2, 0.3], dtype=np.float32))
-    assert np.exp(collect(rows, np.array([0, 2, 2]), 3)).tolist() == pytest.approx([0.5, 0, 0.5], abs=1e-6)
+    assert np.exp(merge_probabilities(rows, np.array([0, 2, 2]), 3)).tolist() == pytest.approx([0.5, 0, 0.5], abs=1e-6)
 
 
 def test_empty_passages() -> None:
     empty = np.zeros((0, 2), dtype=np.int64)
-    assert carry(np.zeros(0, np.int64), empty, "start").tolist() == []
+    assert align_boundaries(np.zeros(0, np.int64), empty, "start").tolist() == []
     assert log_softmax(np.zeros(0, np.float32)).tolist() == []
-    assert collect(np.zeros(0, np.float32), np.zeros(0, np.int64), 0).tolist() == []
+    assert merge_probabilities(np.zeros(0, np.float32), np.zeros(0, np.int64), 0).tolist() == []
 
 
 @pytest.fixture
@@ -155,8 +161,8 @@ def same(one: TeacherLogits, other: TeacherLogits) -> bool:
 def test_cache_is_used_the_second_time(folder: Path, questioned: list[QuestionedPassage]) -> None:
     load, loaded = counting_loader(folder)
     advanced: list[int] = []
-    first = TeacherLogits.cached(folder, load, questioned, advanced.append)
-    second = TeacherLogits.cached(folder, load, questioned)
+    first = TeacherLogits.load_or_compute(folder, load, questioned, advanced.append)
+    second = TeacherLogits.load_or_compute(folder, load, questioned)
     assert (len(loaded), sum(advanced)) == (1, len(questioned))
     assert same(first, second)
     assert not list(folder.glob("*.partial"))
@@ -164,13 +170,13 @@ def test_cache_is_used_the_second_time(folder: Path, questioned: list[Questioned
 
 def test_cache_is_not_used_for_other_data(folder: Path, questioned: list[QuestionedPassage]) -> None:
     load, loaded = counting_loader(folder)
-    TeacherLogits.cached(folder, load, questioned[:2])
+    TeacherLogits.load_or_compute(folder, load, questioned[:2])
     passage = questioned[1]
     asked = replace(passage, questions=(Question("new", "what?", ()), *passage.questions))
     other_text = replace(passage, passage=replace(passage.passage, text="the city"))
     for changed in (questioned[:1], [questioned[0], asked], [questioned[0], other_text], questioned[1::-1]):
         before = len(loaded)
-        logits = TeacherLogits.cached(folder, load, changed)
+        logits = TeacherLogits.load_or_compute(folder, load, changed)
         assert len(loaded) == before + 1
         assert len(logits.token_counts) == len(changed)
 
@@ -179,12 +185,12 @@ def test_cache_is_not_used_for_other_weights(
     folder: Path, questioned: list[QuestionedPassage], tiny_base: Path
 ) -> None:
     load, loaded = counting_loader(folder)
-    first = TeacherLogits.cached(folder, load, questioned)
+    first = TeacherLogits.load_or_compute(folder, load, questioned)
     torch.manual_seed(99)
     Reader.from_base(tiny_base, passage_tokens=32, overlap=4, title_tokens=2, question_tokens=16).save_pretrained(
         folder
     )
-    second = TeacherLogits.cached(folder, load, questioned)
+    second = TeacherLogits.load_or_compute(folder, load, questioned)
     assert len(loaded) == 2
     assert not same(first, second)
 
@@ -206,5 +212,5 @@ def test_a_teacher_must_be_a_reader(
         (folder, r"has no model\.safetensors"),
     ):
         with pytest.raises(ModelError, match=message):
-            TeacherLogits.cached(path, load, questioned)
+            TeacherLogits.load_or_compute(path, load, questioned)
     assert loaded == []

@@ -343,7 +343,7 @@ def test_report_as_a_sentence() -> None:
 
 
 def test_nothing_to_learn_from_is_said_with_the_reasons() -> None:
-    with pytest.raises(DataError, match=r"no question to learn from: 3 questions, 3 unanswerable\."):
+    with pytest.raises(DataError, match=r"no usable question: 3 questions, 3 unanswerable\."):
         AlignmentReport(questions=3, unanswerable=3).require_some()
     AlignmentReport(questions=1, used=1).require_some()
 

@@ -7,11 +7,10 @@ import pytest
 
 from densephrases.data.matching.em_f1 import normalize_answer
 from densephrases.data.squad import QuestionedPassage
-from densephrases.errors import ConfigError
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.train.phrases.hard_negatives import hard_negative_passages, likely_passages
+from densephrases.train.phrases.hard_negatives import hard_negative_passages, top_passages
 from densephrases.train.phrases.sampling import BatchPlan
-from densephrases.train.phrases.task import PhraseRecipe, mined
+from densephrases.train.phrases.training_data import mine_hard_negatives
 
 
 def brute_force(model: PhraseModel, passages: list[QuestionedPassage], count: int) -> list[list[int]]:
@@ -44,18 +43,13 @@ def test_as_brute_force(tiny_model: PhraseModel, questioned: list[QuestionedPass
 
 def test_the_highest_bounds_first() -> None:
     bounds = np.array([0.5, 3.0, -1.0, 2.0, 3.0], dtype=np.float32)
-    assert likely_passages(bounds, 3) == [1, 4, 3]
-    assert likely_passages(bounds, 99) == [1, 4, 3, 0, 2]
+    assert top_passages(bounds, 3) == [1, 4, 3]
+    assert top_passages(bounds, 99) == [1, 4, 3, 0, 2]
 
 
 def test_mined_from_a_model_folder(
     tiny_model: PhraseModel, questioned: list[QuestionedPassage], tmp_path: Path
 ) -> None:
     tiny_model.save_pretrained(tmp_path)
-    found = mined(tmp_path, BatchPlan(neighbours=2), questioned, cpu=True)
+    found = mine_hard_negatives(tmp_path, BatchPlan(passages_per_group=2), questioned, cpu=True)
     assert [list(numbers) for numbers in found] == brute_force(tiny_model, questioned, 8)
-
-
-def test_a_recipe_that_mines_needs_neighbours(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="neighbours"):
-        PhraseRecipe(base="x", train=(), dev=tmp_path, hard_negatives_from=tmp_path)

@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from densephrases.errors import ModelError
-from densephrases.train.phrases.negatives import Golds, PreBatchQueue, gather
+from densephrases.train.phrases.negatives import GoldPhrases, PreBatchQueue, gather
 
 CPU = torch.device("cpu")
 CAPACITY = 4
 DIM = 3
 
 
-def golds(first: int, count: int) -> Golds:
+def golds(first: int, count: int) -> GoldPhrases:
     """Phrases numbered from `first`, whose every field says their number."""
     numbers = torch.arange(first, first + count)
     vectors = numbers[:, None].expand(count, DIM).float().clone().requires_grad_()
     valid = torch.ones(count, dtype=torch.bool)
-    return Golds(vectors, vectors * 2, numbers, numbers + 1, numbers + 2, numbers + 3, valid)
+    return GoldPhrases(vectors, vectors * 2, numbers, numbers + 1, numbers + 2, numbers + 3, valid)
 
 
 def queue_of(batches: int, active: bool = True) -> PreBatchQueue:
@@ -30,9 +30,9 @@ def queue_of(batches: int, active: bool = True) -> PreBatchQueue:
     return queue
 
 
-def valid(extended: Golds) -> list[int]:
+def valid(extended: GoldPhrases) -> list[int]:
     """The numbers of the phrases that count, after a look whether all of their fields say the same."""
-    kept = {f.name: getattr(extended, f.name)[extended.valid_N].detach() for f in fields(Golds)}
+    kept = {f.name: getattr(extended, f.name)[extended.valid_N].detach() for f in fields(GoldPhrases)}
     numbers: Tensor = kept["answer_N"]
     for name, shift in (("passage_N", 1), ("start_N", 2), ("end_N", 3)):
         assert torch.equal(kept[name], numbers + shift)
@@ -123,10 +123,10 @@ def test_pushing_changes_nothing_that_was_handed_out() -> None:
     own = golds(20, 3)
     queries = torch.ones(1, DIM, requires_grad=True)
     extended = queue.extend(own)
-    before = [getattr(extended, f.name).detach().clone() for f in fields(Golds)]
+    before = [getattr(extended, f.name).detach().clone() for f in fields(GoldPhrases)]
     scores = queries @ extended.start_ND.T
     queue.push(own)
-    assert all(torch.equal(getattr(extended, f.name), b) for f, b in zip(fields(Golds), before, strict=True))
+    assert all(torch.equal(getattr(extended, f.name), b) for f, b in zip(fields(GoldPhrases), before, strict=True))
     torch.autograd.backward(scores.sum())
     assert queries.grad is not None
     assert queries.grad.tolist() == [[float(20 + 21 + 22 + 0 + 1 + 2)] * DIM]

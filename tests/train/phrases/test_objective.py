@@ -18,7 +18,7 @@ from densephrases.text.passages import Passage
 from densephrases.train.phrases.batches import PhraseBatch, collate
 from densephrases.train.phrases.examples import PassageExample, QuestionExample
 from densephrases.train.phrases.losses import Direction
-from densephrases.train.phrases.negatives import Golds
+from densephrases.train.phrases.negatives import GoldPhrases
 from densephrases.train.phrases.objective import (
     LossWeights,
     coherency_loss,
@@ -266,7 +266,7 @@ def test_rows_of_no_weight_are_no_negatives(case: Case) -> None:
     assert torch.equal(golds.valid_N, kept)
     found = gold_negative_losses(case.questions, golds, 0)
     assert torch.isfinite(found).all()
-    fewer = Golds(**{name: value[kept] for name, value in vars(golds).items()})
+    fewer = GoldPhrases(**{name: value[kept] for name, value in vars(golds).items()})
     asked = QuestionStates(case.questions.start_BD[kept], case.questions.end_BD[kept], None)
     assert found[kept].tolist() == pytest.approx(gold_negative_losses(asked, fewer, 0).tolist(), rel=1e-5)
     whole = gold_phrases(case.batch, case.vectors, case.questions)
@@ -307,7 +307,7 @@ def test_gold_negatives_like_a_loop(case: Case, first: int) -> None:
     own = gold_phrases(case.batch, case.vectors, case.questions)
     random = torch.Generator().manual_seed(1)
     before, after = (
-        Golds(
+        GoldPhrases(
             torch.randn(n, HIDDEN, generator=random),
             torch.randn(n, HIDDEN, generator=random),
             torch.arange(n),  # some of the batch's own answers
@@ -318,7 +318,9 @@ def test_gold_negatives_like_a_loop(case: Case, first: int) -> None:
         )
         for n in (first, 4)
     )
-    candidates = Golds(**{f.name: torch.cat([getattr(g, f.name) for g in (before, own, after)]) for f in fields(own)})
+    candidates = GoldPhrases(
+        **{f.name: torch.cat([getattr(g, f.name) for g in (before, own, after)]) for f in fields(own)}
+    )
     expected = []
     for q in range(len(case)):
         loss = 0.0

@@ -30,7 +30,7 @@ def test_every_question_once(data: list[PassageExample], plan: BatchPlan, epoch:
     expected = Counter(q.id for e in data for q in e.questions)
     assert Counter(i for batch in question_ids(planned) for i in batch) == expected
     for piece in (e for batch in planned for e in batch):
-        assert 1 <= len(piece.questions) <= (plan.per_passage or 99)
+        assert 1 <= len(piece.questions) <= (plan.questions_per_passage or 99)
         assert all(q.id.startswith(f"{piece.passage}-") for q in piece.questions)
 
 
@@ -73,19 +73,19 @@ def test_passages_of_similar_length_meet() -> None:
     assert [min(lengths) for lengths in spans] != sorted(min(lengths) for lengths in spans), "but in any order"
 
 
-@pytest.mark.parametrize("neighbours", [2, 3])
-def test_neighbours_stay_together(neighbours: int) -> None:
+@pytest.mark.parametrize("size", [2, 3])
+def test_groups_stay_together(size: int) -> None:
     data = [example(number, number // 6, 1, 5) for number in range(60)]  # ten articles of six passages
-    for batch in plan_epoch(data, BatchPlan(questions=6, neighbours=neighbours), 0, 0):
+    for batch in plan_epoch(data, BatchPlan(questions=6, passages_per_group=size), 0, 0):
         runs = [len(list(run)) for _, run in groupby(batch, key=lambda e: e.article)]
-        assert all(run % neighbours == 0 for run in runs)
+        assert all(run % size == 0 for run in runs)
 
 
-def test_neighbours_are_of_similar_length_and_others_in_each_epoch() -> None:
+def test_groups_are_of_similar_length_and_others_in_each_epoch() -> None:
     data = [example(number, 0, 1, 20 if number % 2 else 200) for number in range(32)]  # short and long by turns
 
     def units(epoch: int) -> list[list[int]]:
-        planned = plan_epoch(data, BatchPlan(questions=4, neighbours=4), 0, epoch)
+        planned = plan_epoch(data, BatchPlan(questions=4, passages_per_group=4), 0, epoch)
         return sorted(sorted(piece.passage for piece in batch) for batch in planned)
 
     assert all(len({number % 2 for number in unit}) == 1 for unit in units(0))
@@ -93,7 +93,7 @@ def test_neighbours_are_of_similar_length_and_others_in_each_epoch() -> None:
 
 
 def test_one_question_a_passage_encodes_it_anew() -> None:
-    planned = plan_epoch([example(0, 0, 5, 8)], BatchPlan(questions=5, per_passage=1), 0, 0)
+    planned = plan_epoch([example(0, 0, 5, 8)], BatchPlan(questions=5, questions_per_passage=1), 0, 0)
     assert [len(e.questions) for batch in planned for e in batch] == [1] * 5
 
 
@@ -120,7 +120,7 @@ def test_a_share_of_the_generated_questions() -> None:
 def test_confused_passages_meet() -> None:
     data = [example(number, article=number, questions=2, length=8) for number in range(40)]
     hard_negatives = [[number ^ 1, (number + 2) % 40] for number in range(40)]
-    plan = BatchPlan(questions=8, neighbours=2)
+    plan = BatchPlan(questions=8, passages_per_group=2)
     planned = plan_epoch(data, plan, seed=1, epoch=0, hard_negatives=hard_negatives)
     batch_of = {piece.passage: number for number, batch in enumerate(planned) for piece in batch}
     assert sorted(batch_of) == list(range(40))
@@ -128,9 +128,9 @@ def test_confused_passages_meet() -> None:
 
 
 @given(DATA, PLANS, st.integers(0, 3), st.randoms(use_true_random=False))
-def test_confusions_lose_no_question(data: list[PassageExample], plan: BatchPlan, epoch: int, dice: Random) -> None:
+def test_hard_negatives_lose_no_question(data: list[PassageExample], plan: BatchPlan, epoch: int, dice: Random) -> None:
     count = 1 + max((e.passage for e in data), default=0)
     hard_negatives = [dice.sample(range(count), dice.randrange(count)) for _ in range(count)]
-    planned = plan_epoch(data, replace(plan, neighbours=3), seed=1, epoch=epoch, hard_negatives=hard_negatives)
+    planned = plan_epoch(data, replace(plan, passages_per_group=3), seed=1, epoch=epoch, hard_negatives=hard_negatives)
     expected = Counter(q.id for e in data for q in e.questions)
     assert Counter(i for batch in question_ids(planned) for i in batch) == expected

@@ -10,16 +10,18 @@ import torch
 from torch import Tensor
 
 from densephrases.data.squad import QuestionedPassage
-from densephrases.errors import ConfigError, DataError
+from densephrases.errors import DataError
 from densephrases.nn.onnx.export import export_model
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.phrases.batches import PhraseBatch
 from densephrases.train.phrases.examples import AlignmentReport, PassageExample
-from densephrases.train.phrases.negatives import Golds, gather
+from densephrases.train.phrases.negatives import GoldPhrases, gather
 from densephrases.train.phrases.objective import LossWeights, gold_phrases
+from densephrases.train.phrases.recipe import Architecture, PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
-from densephrases.train.phrases.task import Architecture, PhraseRecipe, PhraseTask, TrainingData, build_model
+from densephrases.train.phrases.task import PhraseTask, build_model
+from densephrases.train.phrases.training_data import TrainingData
 from tests.index.made_up import code_for
 
 CPU = torch.device("cpu")
@@ -27,7 +29,7 @@ RECIPE = PhraseRecipe(
     base="tiny",
     train=(),
     dev=Path("dev"),
-    batches=BatchPlan(questions=4, per_passage=2),
+    batches=BatchPlan(questions=4, questions_per_passage=2),
     weights=LossWeights(tokens=1.0),
     prebatches=2,
     prebatch_from=1,
@@ -147,7 +149,7 @@ def test_the_queue_holds_the_golds_of_the_last_batches(tiny_base: Path, data: Tr
     planned = task.plan(0)
     for _ in steps(task, [0]):
         pass
-    expected: list[Golds] = []
+    expected: list[GoldPhrases] = []
     for batch in (task.local(p, 0, 1) for p in planned[-2:]):
         with torch.no_grad():
             vectors, _, questions = model(batch.passages.arguments, [group.arguments for group in batch.questions])
@@ -185,8 +187,6 @@ def test_a_stage_without_questions_is_refused(tiny_model: PhraseModel, data: Tra
     assert task.plan(0)
     with pytest.raises(DataError, match=r"Epoch 1 has no annotated question"):
         task.plan(1)
-    with pytest.raises(ConfigError, match=r"generated_share=2"):
-        replace(RECIPE, generated_share=2)
 
 
 def test_dropout_of_the_recipe_is_what_the_model_drops(tiny_base: Path) -> None:
@@ -200,12 +200,6 @@ def test_dropout_of_the_recipe_is_what_the_model_drops(tiny_base: Path) -> None:
     assert torch.equal(first, second)
     first, second = states_twice(0.5)
     assert not torch.allclose(first, second)
-
-
-@pytest.mark.parametrize("dropout", [-0.1, 1.0])
-def test_dropout_that_is_no_share_is_refused(dropout: float) -> None:
-    with pytest.raises(ConfigError, match=f"dropout={dropout} must be a share"):
-        replace(RECIPE, dropout=dropout)
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ import pytest
 
 from densephrases.data.questions import OpenQuestion
 from densephrases.index.segment.reader import DocumentRecord
-from densephrases.train.queries.relevance import Relevance, Target
+from densephrases.train.queries.relevance import Relevance
+from densephrases.train.queries.target import Target
 
 PASSAGE = "Virgil wrote the Aeneid, an epic."
 

@@ -11,8 +11,9 @@ from densephrases import Document, PhraseIndex
 from densephrases.data.matching.gold_answers import gold_answers_of
 from densephrases.data.questions import OpenQuestion
 from densephrases.search.scoring.windows import Queries
-from densephrases.train.queries.relevance import UNITS, Target
+from densephrases.train.queries.relevance import UNITS
 from densephrases.train.queries.retrieve import Found, Lookup, LookupSettings, default_processes, spread_lookup
+from densephrases.train.queries.target import Target
 from tests.index.made_up import HashEncoder, long_text
 
 ASKED = [

@@ -21,9 +21,10 @@ from densephrases.search.scoring.windows import Queries
 from densephrases.train.loop import loop as loop_module
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.phrases.losses import marginal_loss
+from densephrases.train.queries.adaptation import Adaptation
 from densephrases.train.queries.relevance import UNITS
 from densephrases.train.queries.retrieve import Lookup, LookupSettings
-from densephrases.train.queries.run import Learned, learn_queries
+from densephrases.train.queries.run import learn_queries
 from densephrases.train.queries.task import QuerySettings, QueryTask, phrase_scores
 from tests.train.conftest import FACTS
 from tests.train.loop.test_loop import KilledError, Watcher, same_tensors
@@ -57,7 +58,7 @@ class Bench:
         tower: QuestionTower,
         watcher: Watcher | None = None,
         dev: list[OpenQuestion] | None = None,
-    ) -> Learned:
+    ) -> Adaptation:
         judged = ASKED if dev is None else dev
         watchers = [watcher or Watcher()]
         asked = [*ASKED, UNANSWERABLE]
@@ -230,7 +231,9 @@ def test_killed_and_resumed_is_as_uninterrupted(bench: Bench, tmp_path: Path, ki
     assert resumed.encoder.config.confidence == kept.encoder.config.confidence
 
 
-def test_the_best_epoch_is_kept_even_if_it_is_none(bench: Bench, tmp_path: Path) -> None:
+def test_the_best_epoch_is_kept_even_if_it_is_none(
+    bench: Bench, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """Learning that only does harm leaves the tower as it was."""
     tower = bench.tower()
     before = {name: tensor.clone() for name, tensor in tower.state_dict().items()}
@@ -238,6 +241,8 @@ def test_the_best_epoch_is_kept_even_if_it_is_none(bench: Bench, tmp_path: Path)
     known = bench.index.search(ASKED[0].text, 1)[0].text
     learned = bench.learn(tmp_path, harmful, tower, dev=[replace(ASKED[0], answers=(known,))])
     assert learned.scores["exact_match_before"] == learned.scores["exact_match"] == 100
+    assert learned.encoder.config.confidence is None
+    assert "No confidence was fitted to the new query encoder: Of 1 results 1 are right" in caplog.text
     assert same_tensors(tower.state_dict(), before)
 
 
@@ -259,7 +264,7 @@ def test_what_cannot_be_learned_is_said(bench: Bench, tmp_path: Path, tiny_base:
     with pytest.raises(DataError, match="None of the 1 questions has an answer among its 30 best results"):
         learn([UNANSWERABLE])
     empty = PhraseIndex.create(tmp_path / "empty", [], model=bench.model.encoder())
-    with pytest.raises(DataError, match="holds no text"):
+    with pytest.raises(DataError, match="is empty: add documents"):
         learn_queries(empty.folder, empty.encoder, bench.tower(), ASKED, [], bench.settings(), tmp_path, cpu=True)
     other = PhraseModel.from_base(tiny_base, share=True, dim=8)
     with pytest.raises(PhraseIndexError, match="was built with model"):

@@ -1,4 +1,4 @@
-"""What a person sees of a long run."""
+"""Progress and outcome of a training run on the terminal."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ console = Console(stderr=True)
 
 
 class TrainingProgress:
-    """A bar with loss, speed and time left; an observer of the training loop."""
+    """A progress bar with loss, speed and remaining time; observes the training loop."""
 
     def __init__(self, name: str) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
@@ -50,7 +50,7 @@ class TrainingProgress:
 
 @dataclass
 class Watch:
-    """A run in progress: where it writes, who is told of it, and in the end what came of it."""
+    """A run in progress: its folder, its observers and, in the end, its outcome."""
 
     folder: Path
     observers: list[Observer]
@@ -59,7 +59,7 @@ class Watch:
 
 @contextmanager
 def watch_training(name: str, folder: Path, recipe: Any, cpu: bool) -> Iterator[Watch]:
-    """Shows and records a run and prints its outcome; of several processes only the first does."""
+    """Shows and logs a run and prints its outcome, in the main process only."""
     if not PartialState(cpu=cpu).is_main_process:
         yield Watch(folder, [])
         return

@@ -1,1 +1,1 @@
-"""Generated questions on disk: candidate answers, files, passages they were made from."""
+"""Files of generated questions: candidate answers, source passages, questions without passages."""

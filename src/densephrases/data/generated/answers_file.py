@@ -1,4 +1,4 @@
-"""The answers file, JSON lines: passages with their candidate answers, made where spaCy is and read where a GPU is."""
+"""The answers file: passages with their candidate answers as JSON lines, written with spaCy, read without it."""
 
 import json
 from collections import Counter
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from densephrases.data.decontaminate import HeldOut, LeakReport
-from densephrases.data.generated.candidate_answers import PIPELINE, Candidate, Extractor, Kind
-from densephrases.data.generated.resumable_lines import PartialLines
+from densephrases.data.generated.candidate_answers import PIPELINE, AnswerExtractor, AnswerKind, CandidateAnswer
+from densephrases.data.generated.resumable_lines import ResumableLines
 from densephrases.data.generated.source_passages import SourcePassage, read_source
 from densephrases.errors import DataError
 from densephrases.text.passages import Passage
@@ -21,12 +21,12 @@ PASSAGES_AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True)
 class AnsweredPassage:
-    """A passage with the phrases that may be asked for; a line of an answers file."""
+    """A passage with its candidate answers: one line of an answers file."""
 
     source: SourcePassage
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[CandidateAnswer, ...]
 
-    def record(self) -> dict[str, Any]:
+    def to_record(self) -> dict[str, Any]:
         source = self.source
         return {
             "id": source.id,
@@ -38,31 +38,31 @@ class AnsweredPassage:
         }
 
     @classmethod
-    def of(cls, record: dict[str, Any]) -> "AnsweredPassage":
+    def from_record(cls, record: dict[str, Any]) -> "AnsweredPassage":
         passage = Passage(record["text"], record.get("title", ""))
         asked = tuple(record.get("questions", ()))
         source = SourcePassage(str(record["id"]), passage, int(record.get("article", 0)), asked)
-        found = tuple(Candidate(a["text"], a["start"], a.get("type", "")) for a in record["answers"])
+        found = tuple(CandidateAnswer(a["text"], a["start"], a.get("type", "")) for a in record["answers"])
         for candidate in found:
             if passage.text[candidate.start : candidate.end] != candidate.text:
-                raise ValueError(f"answer {candidate.text!r} does not stand at {candidate.start} of its passage")
+                raise ValueError(f"answer {candidate.text!r} is not at character {candidate.start} of its passage")
         return cls(source, found)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Extraction:
-    """What an answers file is made from.
+class AnswerExtraction:
+    """Settings for extracting candidate answers.
 
     Attributes:
         passages: SQuAD JSON or documents.
-        kinds: Which phrases are candidates.
+        kinds: Kinds of phrases to extract.
         pipeline: The spaCy pipeline that finds entities and noun phrases.
-        exclude: SQuAD files whose articles and passages may not enter.
-        limit: Read at most so many passages.
+        exclude: SQuAD files whose articles and passages are left out.
+        limit: Maximum number of passages to read.
     """
 
     passages: tuple[Path, ...]
-    kinds: tuple[Kind, ...] = (Kind.entities,)
+    kinds: tuple[AnswerKind, ...] = (AnswerKind.entities,)
     pipeline: str = PIPELINE
     exclude: tuple[Path, ...] = ()
     limit: int | None = None
@@ -80,20 +80,20 @@ class AnswersReport:
 
 
 def extract_answers(
-    extraction: Extraction, out: Path, resume: bool = True, advance: Callable[[int], None] = lambda _: None
+    extraction: AnswerExtraction, out: Path, resume: bool = True, advance: Callable[[int], None] = lambda _: None
 ) -> AnswersReport:
-    """Writes the answers file; a run that was killed goes on where it was."""
+    """Writes the answers file. An interrupted run is continued if `resume` is set."""
     report = AnswersReport()
     held_out = HeldOut.read(extraction.exclude)
-    extract = Extractor(extraction.kinds, extraction.pipeline)
-    lines = PartialLines(out, extraction.settings(), resume=resume)
+    extract = AnswerExtractor(extraction.kinds, extraction.pipeline)
+    lines = ResumableLines(out, extraction.settings(), resume=resume)
     source = read_source(extraction.passages, extraction.limit)
     admitted = (passage for passage in source if held_out.admits(passage.passage, report.leaks))
     advance(sum(1 for _ in islice(admitted, lines.done)))
     while group := list(islice(admitted, PASSAGES_AT_ONCE)):
         found = extract([passage.passage.text for passage in group])
         answered = [AnsweredPassage(s, tuple(c)) for s, c in zip(group, found, strict=True)]
-        lines.add(passage.record() for passage in answered)
+        lines.add(passage.to_record() for passage in answered)
         advance(len(group))
     lines.finish()
     for passage in read_answers(out):
@@ -103,7 +103,7 @@ def extract_answers(
 
 
 def read_answers(path: Path) -> Iterator[AnsweredPassage]:
-    """The passages of an answers file; a malformed line raises DataError that names it."""
+    """The passages of an answers file; a malformed line raises a DataError with its number."""
     if not path.is_file():
         raise DataError(f"Answers file '{path}' does not exist; make it with: densephrases generate answers")
     try:
@@ -117,9 +117,10 @@ def read_answers(path: Path) -> Iterator[AnsweredPassage]:
 
 
 def _record(line: bytes, place: str) -> AnsweredPassage | None:
-    """None for the line that says how the file was made."""
+    """None for the first line, which holds the settings."""
     try:
         record = json.loads(line)
-        return None if "settings" in record else AnsweredPassage.of(record)
+        return None if "settings" in record else AnsweredPassage.from_record(record)
     except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{place} is no passage with answers: {error}.") from error
+        reason = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise DataError(f"{place} is not a passage with answers: {reason}.") from error

@@ -1,4 +1,4 @@
-"""A file of JSON lines in the making: killed and begun again it ends as if it had never stopped."""
+"""JSON lines written over several runs: an interrupted and resumed file equals one written without a break."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -8,10 +8,10 @@ from typing import Any
 from densephrases.errors import DataError
 
 
-class PartialLines:
-    """Lines gathered beside the file they will become; the first says with which settings they are made.
+class ResumableLines:
+    """Collects lines in `TARGET.unfinished`, which becomes the target in the end; the first line holds the settings.
 
-    Only whole lines count, and only whole groups of `group` lines: what is made together is kept together.
+    On resuming, an incomplete line and an incomplete group of `group` lines at the end are dropped.
     """
 
     def __init__(self, target: Path, settings: Mapping[str, Any], group: int = 1, resume: bool = True) -> None:
@@ -23,7 +23,7 @@ class PartialLines:
 
     @classmethod
     def is_finished(cls, target: Path, settings: Mapping[str, Any]) -> bool:
-        """Whether the file has been made already, with the same settings."""
+        """Whether the target exists and was written with the same settings."""
         if not target.is_file():
             return False
         with target.open(encoding="utf-8") as file:
@@ -34,30 +34,30 @@ class PartialLines:
         return 0
 
     def _resume(self, group: int) -> int:
-        lines = self.path.read_bytes().split(b"\n")[:-1]  # behind the last line end is nothing, or half a line
+        lines = self.path.read_bytes().split(b"\n")[:-1]  # after the last newline: nothing, or an incomplete line
         if not lines:
             return self._begin()
         if lines[0].decode() != self.head:
             raise DataError(
-                f"'{self.path}' was begun with other settings ({lines[0].decode():.300}); "
-                "finish it with those, or start anew with --no-resume."
+                f"'{self.path}' was started with other settings ({lines[0].decode():.300}); "
+                "continue with those, or start over with --no-resume."
             )
         done = (len(lines) - 1) // group * group
         self.path.write_bytes(b"".join(line + b"\n" for line in lines[: done + 1]))
         return done
 
     def add(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """A whole group, on the disk when this returns."""
+        """Appends a whole group; the file is closed when this returns."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
 
     def records(self) -> list[dict[str, Any]]:
-        """What has been gathered, without the settings."""
+        """The collected records, without the settings."""
         with self.path.open(encoding="utf-8") as file:
             return [json.loads(line) for line in file][1:]
 
     def finish(self) -> None:
-        """The lines become the file."""
+        """Renames the collected lines to the target."""
         self.path.rename(self.target)
 
     def discard(self) -> None:

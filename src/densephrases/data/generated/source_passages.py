@@ -1,4 +1,4 @@
-"""The passages that questions are generated for: those of SQuAD files, or of any documents."""
+"""The passages that questions are generated for: from SQuAD files or from documents."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from densephrases.text.readers.read import read_documents
 
 @dataclass(frozen=True, slots=True)
 class SourcePassage:
-    """A passage, its article's number, and what has been asked about it already."""
+    """A passage, the number of its article, and the questions that people have asked about it."""
 
     id: str
     passage: Passage
@@ -22,7 +22,7 @@ class SourcePassage:
 
 
 def read_source(paths: Sequence[Path], limit: int | None = None) -> Iterator[SourcePassage]:
-    """The passages of all files in order, at most `limit`; .json is SQuAD JSON, all else are documents."""
+    """The passages of all files in order, at most `limit`. `.json` is SQuAD JSON, anything else are documents."""
     number, article = 0, 0
     for path in paths:
         first = article
@@ -34,7 +34,7 @@ def read_source(paths: Sequence[Path], limit: int | None = None) -> Iterator[Sou
             yield source
     if not number:
         names = ", ".join(f"'{path}'" for path in paths)
-        raise DataError(f"No passage in {names or 'no file at all'}; expected SQuAD JSON or documents.")
+        raise DataError(f"No passage found in {names or 'an empty list of files'}; expected SQuAD JSON or documents.")
 
 
 def _passages(path: Path, first: int) -> Iterator[SourcePassage]:

@@ -1,7 +1,7 @@
-"""Generated questions without their passages, JSON lines: small, and free of text that others publish.
+"""Generated questions stripped of their passages, as JSON lines: small, and free of text that others publish.
 
-The first line says what the file is and how much it holds. Each other line stands for a passage: its title, the number
-of its article, a hash of its text, and its questions with the place of their answers in that text.
+The first line holds the format and the number of passages and questions. Each further line describes one passage: its
+title, the number of its article, a hash of its text, and its questions with the character offsets of their answers.
 """
 
 import json
@@ -19,12 +19,12 @@ from densephrases.text.readers.files import UNREADABLE, open_lines, refuse_missi
 
 FORMAT = "questions without passages"
 VERSION = 1
-HASH_DIGITS = 16  # 64 bits: among a hundred million passages none is taken for another
+HASH_DIGITS = 16  # 64 bits: a collision is unlikely even among a hundred million passages
 
 
 @dataclass(frozen=True, slots=True)
-class DetachedQuestion:
-    """A generated question, and where in its passage the answer stands, in characters."""
+class StrippedQuestion:
+    """A generated question with the character offsets of its answer."""
 
     text: str
     start: int
@@ -32,114 +32,117 @@ class DetachedQuestion:
     type: str
 
     @classmethod
-    def of(cls, record: dict[str, Any]) -> Self:
+    def from_record(cls, record: dict[str, Any]) -> Self:
         start, length = _number(record, "start", least=0), _number(record, "length", least=1)
         return cls(_text(record, "text"), start, length, _text(record, "type"))
 
 
 @dataclass(frozen=True, slots=True)
-class DetachedPassage:
-    """What is left of a passage, and its questions; a line of the file."""
+class StrippedPassage:
+    """A passage reduced to title, article and hash, with its questions: one line of the file."""
 
     title: str
     article: int
     hash: str
-    questions: tuple[DetachedQuestion, ...]
+    questions: tuple[StrippedQuestion, ...]
 
     @classmethod
-    def of(cls, record: dict[str, Any]) -> Self:
-        questions = tuple(DetachedQuestion.of(question) for question in record["questions"])
+    def from_record(cls, record: dict[str, Any]) -> Self:
+        questions = tuple(StrippedQuestion.from_record(question) for question in record["questions"])
         return cls(_text(record, "title"), _number(record, "article", least=0), _text(record, "hash"), questions)
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class QuestionCounts:
     passages: int
     questions: int
 
     @classmethod
-    def of(cls, passages: Sequence[DetachedPassage]) -> Self:
+    def from_passages(cls, passages: Sequence[StrippedPassage]) -> Self:
         return cls(len(passages), sum(len(passage.questions) for passage in passages))
 
 
 @dataclass(frozen=True, slots=True)
-class AttachReport:
-    attached: Amount
-    missing: Amount  # whose passages are in none of the files
+class JoinReport:
+    joined: QuestionCounts
+    missing: QuestionCounts  # questions whose passage is in none of the files
 
 
 def text_hash(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:HASH_DIGITS]
 
 
-def detach_questions(path: Path, out: Path) -> Amount:
-    """Writes the questions of a SQuAD file, generated ones all of them, without its passages."""
+def strip_passages(path: Path, out: Path) -> QuestionCounts:
+    """Writes the questions of a SQuAD file without its passages. All of them must be generated."""
     refuse_missing_folder(out)
-    passages = [_detached(passage, path) for passage in read_squad(path) if passage.questions]
+    passages = [_stripped(passage, path) for passage in read_squad(path) if passage.questions]
     if not passages:
         raise DataError(f"No question in '{path}'; expected SQuAD JSON with generated questions.")
-    amount = Amount.of(passages)
-    _write_lines(out, [{"format": FORMAT, "version": VERSION, **asdict(amount)}, *map(asdict, passages)])
-    return amount
+    counts = QuestionCounts.from_passages(passages)
+    _write_lines(out, [{"format": FORMAT, "version": VERSION, **asdict(counts)}, *map(asdict, passages)])
+    return counts
 
 
-def attach_questions(
+def join_passages(
     path: Path, sources: Sequence[Path], out: Path, advance: Callable[[int], None] = lambda _: None
-) -> AttachReport:
-    """Writes SQuAD JSON with those questions of `path` whose passages are in `sources`, SQuAD JSON or documents."""
+) -> JoinReport:
+    """Writes SQuAD JSON with the questions of `path` whose passages are in `sources` (SQuAD JSON or documents)."""
     refuse_missing_folder(out)
-    passages = read_detached(path)
+    passages = read_stripped(path)
     texts = _find({passage.hash for passage in passages}, sources, advance)
     if not texts:
         names = ", ".join(f"'{source}'" for source in sources)
-        raise DataError(f"Not one passage of '{path}' is in {names}; give the files that its questions were made from.")
+        raise DataError(f"No passage of '{path}' is in {names}; give the files that its questions were generated from.")
     found = [(number, passage) for number, passage in enumerate(passages) if passage.hash in texts]
     missing = [passage for passage in passages if passage.hash not in texts]
-    attached = [_attached(passage, texts[passage.hash], path, number) for number, passage in found]
-    write_squad(out, attached, {"questions": path.name, "passages": [source.name for source in sources]})
-    return AttachReport(Amount.of([passage for _, passage in found]), Amount.of(missing))
+    joined = [_joined(passage, texts[passage.hash], path, number) for number, passage in found]
+    write_squad(out, joined, {"questions": path.name, "passages": [source.name for source in sources]})
+    return JoinReport(
+        joined=QuestionCounts.from_passages([passage for _, passage in found]),
+        missing=QuestionCounts.from_passages(missing),
+    )
 
 
-def read_detached(path: Path) -> list[DetachedPassage]:
-    """The passages of such a file; one of another kind, damaged or cut off raises DataError."""
+def read_stripped(path: Path) -> list[StrippedPassage]:
+    """The lines of the file. Another format, a damaged or a truncated file raises DataError."""
     if not path.is_file():
-        raise DataError(f"Questions file '{path}' does not exist; make it with: densephrases generate detach")
+        raise DataError(f"Questions file '{path}' does not exist; make it with: densephrases generate strip-passages")
     try:
         with open_lines(path) as file:
-            promised = _read_head(file.readline(), path)
+            declared = _read_head(file.readline(), path)
             passages = [_read_passage(line, f"'{path}', line {number},") for number, line in enumerate(file, start=2)]
     except UNREADABLE as error:
         raise DataError(f"'{path}' cannot be read: {error}.") from error
-    if (amount := Amount.of(passages)) != promised:
+    if (counts := QuestionCounts.from_passages(passages)) != declared:
         raise DataError(
-            f"'{path}' is damaged: it has {amount.questions:,} questions about {amount.passages:,} passages, "
-            f"and its first line promises {promised.questions:,} about {promised.passages:,}."
+            f"'{path}' is damaged: it has {counts.questions:,} questions about {counts.passages:,} passages, "
+            f"and its first line declares {declared.questions:,} about {declared.passages:,}."
         )
     return passages
 
 
-def _detached(passage: QuestionedPassage, path: Path) -> DetachedPassage:
+def _stripped(passage: QuestionedPassage, path: Path) -> StrippedPassage:
     text, title = passage.passage.text, passage.passage.title
     try:
-        questions = tuple(_detached_question(question, text) for question in passage.questions)
+        questions = tuple(_stripped_question(question, text) for question in passage.questions)
     except ValueError as error:
-        raise DataError(f"'{path}' cannot be detached: {error}.") from error
-    return DetachedPassage(title, passage.article, text_hash(text), questions)
+        raise DataError(f"'{path}' cannot be stripped of its passages: {error}.") from error
+    return StrippedPassage(title, passage.article, text_hash(text), questions)
 
 
-def _detached_question(question: Question, passage: str) -> DetachedQuestion:
+def _stripped_question(question: Question, passage: str) -> StrippedQuestion:
     if not question.generated:
-        raise ValueError(f"question '{question.id}' was not generated, and all others belong with their passages")
+        raise ValueError(f"question '{question.id}' was not generated; only generated questions can be stripped")
     if len(question.answers) != 1:
-        raise ValueError(f"question '{question.id}' has {len(question.answers)} answers, expected one")
+        raise ValueError(f"question '{question.id}' has {len(question.answers)} answers, expected exactly one")
     (answer,) = question.answers
     if not answer.text or not passage.startswith(answer.text, answer.start):
-        raise ValueError(f"answer {answer.text!r} of '{question.id}' does not stand at {answer.start} of its passage")
-    return DetachedQuestion(question.text, answer.start, len(answer.text), question.answer_type)
+        raise ValueError(f"answer {answer.text!r} of '{question.id}' is not at character {answer.start} of its passage")
+    return StrippedQuestion(question.text, answer.start, len(answer.text), question.answer_type)
 
 
 def _find(hashes: set[str], sources: Sequence[Path], advance: Callable[[int], None]) -> dict[str, str]:
-    """The texts that have these hashes."""
+    """Texts by hash, of those among `hashes` that occur in the sources."""
     found = {}
     for source in read_source(sources):
         text = source.passage.text
@@ -149,14 +152,17 @@ def _find(hashes: set[str], sources: Sequence[Path], advance: Callable[[int], No
     return found
 
 
-def _attached(passage: DetachedPassage, text: str, path: Path, number: int) -> QuestionedPassage:
-    """Questions get ids of their file's name and of their numbers in it, whether or not others are found."""
+def _joined(passage: StrippedPassage, text: str, path: Path, number: int) -> QuestionedPassage:
+    """Question ids consist of file name, passage number and question number, so they do not depend on what is found."""
     name = f"{split_name(path)[0]}#{number}"
     questions = []
     for position, asked in enumerate(passage.questions):
         end = asked.start + asked.length
         if end > len(text):
-            raise DataError(f"'{path}' is damaged: the answer of '{asked.text}' ends at {end}, behind its passage.")
+            raise DataError(
+                f"'{path}' is damaged: the answer of '{asked.text}' ends at character {end}, "
+                f"but its passage has {len(text)}."
+            )
         answer = GoldAnswer(text[asked.start : end], asked.start)
         questions.append(Question(f"{name}-{position}", asked.text, (answer,), True, asked.type))
     return QuestionedPassage(Passage(text, passage.title), passage.article, tuple(questions))
@@ -166,39 +172,39 @@ def _write_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:
     write_file(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode())
 
 
-def _read_head(line: bytes, path: Path) -> Amount:
+def _read_head(line: bytes, path: Path) -> QuestionCounts:
     try:
         head = json.loads(line)
         if head["format"] != FORMAT:
             raise ValueError(head["format"])
         version = _number(head, "version", least=1)
-        promised = Amount(_number(head, "passages", least=1), _number(head, "questions", least=1))
+        declared = QuestionCounts(_number(head, "passages", least=1), _number(head, "questions", least=1))
     except (KeyError, TypeError, ValueError) as error:
-        remedy = "expected what is written by: densephrases generate detach"
-        raise DataError(f"'{path}' is no file of questions without passages; {remedy}") from error
+        remedy = "make one with: densephrases generate strip-passages"
+        raise DataError(f"'{path}' is not a file of questions without passages; {remedy}") from error
     if version > VERSION:
-        raise DataError(f"'{path}' has version {version}, expected up to {VERSION}; a newer densephrases reads it.")
-    return promised
+        raise DataError(f"'{path}' has version {version}, expected at most {VERSION}; upgrade densephrases.")
+    return declared
 
 
-def _read_passage(line: bytes, place: str) -> DetachedPassage:
+def _read_passage(line: bytes, place: str) -> StrippedPassage:
     try:
-        return DetachedPassage.of(json.loads(line))
+        return StrippedPassage.from_record(json.loads(line))
     except (KeyError, TypeError, ValueError) as error:
-        reason = f"no {error}" if isinstance(error, KeyError) else error
-        raise DataError(f"{place} is no passage with questions: {reason}.") from error
+        reason = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise DataError(f"{place} is not a passage with questions: {reason}.") from error
 
 
 def _text(record: dict[str, Any], name: str) -> str:
     text = record[name]
     if not isinstance(text, str):
-        raise ValueError(f"'{name}' is {text!r}, expected text")
-    text.encode()  # half a surrogate pair is valid JSON but no text
+        raise ValueError(f"'{name}' is {text!r}, expected a string")
+    text.encode()  # a lone surrogate is valid JSON but cannot be encoded
     return text
 
 
 def _number(record: dict[str, Any], name: str, least: int) -> int:
     number = record[name]
     if type(number) is not int or number < least:
-        raise ValueError(f"'{name}' is {number!r}, expected a number from {least} on")
+        raise ValueError(f"'{name}' is {number!r}, expected an integer of at least {least}")
     return number

@@ -1,1 +1,1 @@
-"""Generated questions as training data: generation and the round-trip filter."""
+"""Data augmentation: generating questions and filtering them by a round trip through a reader."""

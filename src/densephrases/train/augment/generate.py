@@ -1,4 +1,4 @@
-"""Questions for candidate answers: batched, the same however often a run was killed, without those already asked."""
+"""Generates questions for candidate answers: batched, resumable, reproducible, without duplicates."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -12,8 +12,8 @@ import torch
 
 from densephrases.data.decontaminate import HeldOut, LeakReport
 from densephrases.data.generated.answers_file import AnsweredPassage, read_answers
-from densephrases.data.generated.candidate_answers import Candidate
-from densephrases.data.generated.resumable_lines import PartialLines
+from densephrases.data.generated.candidate_answers import CandidateAnswer
+from densephrases.data.generated.resumable_lines import ResumableLines
 from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage, write_squad
 from densephrases.errors import ConfigError, DataError
 from densephrases.model.tokenizer import Ids
@@ -27,15 +27,15 @@ from densephrases.train.phrases.examples import token_span
 
 @dataclass(frozen=True, kw_only=True)
 class Generation:
-    """What is generated and how.
+    """Settings for generating questions.
 
     Attributes:
         answers: The answers file.
-        exclude: SQuAD files whose articles and passages may not enter.
-        per_passage: At most so many questions for a passage, drawn from its candidates; None asks for all.
-        decoding: How words are chosen.
-        tokens_per_batch: Tokens of the prompts that are read at once.
-        limit: Take only so many passages.
+        exclude: SQuAD files whose articles and passages are left out.
+        per_passage: Maximum number of questions per passage, for randomly drawn candidates; None takes all.
+        decoding: Settings of decoding.
+        tokens_per_batch: Prompt tokens per batch.
+        limit: Maximum number of passages.
     """
 
     answers: Path
@@ -47,27 +47,27 @@ class Generation:
 
     def __post_init__(self) -> None:
         if self.per_passage is not None and self.per_passage < 1:
-            raise ConfigError(f"per_passage={self.per_passage} must be at least 1.")
+            raise ConfigError(f"per_passage={self.per_passage} is too small; expected at least 1.")
 
     @property
     def group(self) -> int:
-        """Passages whose prompts are sorted by length together: enough for several batches."""
+        """Passages whose prompts are batched together, sorted by length: enough for several batches."""
         return max(self.tokens_per_batch // 128, 8)
 
     def settings(self, model: Path) -> dict[str, Any]:
-        """All that decides what comes out."""
+        """Everything that determines the output."""
         files = {"answers": _digest(self.answers), "model": _digest(model / WEIGHTS_FILE)}
         return asdict(self) | files | {"exclude": [path.name for path in self.exclude]}
 
 
 @dataclass(slots=True)
 class GenerationReport:
-    """What became of every candidate answer that was asked for."""
+    """What became of the candidate answers."""
 
     passages: int = 0
     candidates: int = 0
-    unfinished: int = 0  # the question did not come to its end
-    duplicates: int = 0  # asked before, by people or by the generator
+    unfinished: int = 0  # the question has no end
+    duplicates: int = 0  # the same question exists already, written by a person or the generator
     kept: int = 0
     leaks: LeakReport = field(default_factory=LeakReport)
 
@@ -80,19 +80,19 @@ def generate_questions(
     cpu: bool = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> GenerationReport:
-    """Writes SQuAD JSON with a question for each candidate; a run that was killed goes on where it was."""
+    """Writes SQuAD JSON with a question for each candidate, resuming an interrupted run."""
     report = GenerationReport()
     passages = list(islice(_admitted(generation, report.leaks), generation.limit))
     generator = load_generator(model, cpu)
-    lines = PartialLines(out, generation.settings(model), generation.group, resume)
+    lines = ResumableLines(out, generation.settings(model), generation.group, resume)
     advance(lines.done)
     for at in range(lines.done, len(passages), generation.group):
         group = passages[at : at + generation.group]
         lines.add(_ask(generator, group, generation))
         advance(len(group))
-    written = finished(passages, lines.records(), report)
+    written = without_duplicates(passages, lines.records(), report)
     if not written:
-        raise DataError(f"Not one question came out of the answers in '{generation.answers}': {report}.")
+        raise DataError(f"No question was generated from the answers in '{generation.answers}': {report}.")
     about = {"generator": generator.config.base, "excluded": [path.name for path in generation.exclude]}
     write_squad(out, written, about)
     lines.discard()
@@ -100,7 +100,7 @@ def generate_questions(
 
 
 def load_generator(model: Path, cpu: bool = False) -> QuestionGenerator:
-    """On a GPU in bfloat16, if there is one."""
+    """In bfloat16 on a GPU, if there is one."""
     generator, device = QuestionGenerator.from_pretrained(model).eval(), best_device(cpu)
     return generator.to(device, torch.bfloat16) if device.type == "cuda" else generator
 
@@ -109,21 +109,21 @@ def _admitted(generation: Generation, leaks: LeakReport) -> Iterator[AnsweredPas
     held_out = HeldOut.read(generation.exclude)
     for passage in read_answers(generation.answers):
         if held_out.admits(passage.source.passage, leaks):
-            chosen = choose(passage, generation.per_passage, generation.decoding.seed)
+            chosen = sample_candidates(passage, generation.per_passage, generation.decoding.seed)
             yield AnsweredPassage(passage.source, chosen)
 
 
-def choose(passage: AnsweredPassage, limit: int | None, seed: int) -> tuple[Candidate, ...]:
-    """At most `limit` candidates in order, drawn by the passage's own dice."""
+def sample_candidates(passage: AnsweredPassage, limit: int | None, seed: int) -> tuple[CandidateAnswer, ...]:
+    """At most `limit` candidates in text order, drawn at random with a seed for each passage."""
     found = passage.candidates
     if limit is None or len(found) <= limit:
         return found
-    rng = np.random.default_rng((seed, row_number(passage.source.id, passage.source.passage, -1)))
+    rng = np.random.default_rng((seed, prompt_key(passage.source.id, passage.source.passage, -1)))
     return tuple(found[i] for i in sorted(rng.choice(len(found), limit, replace=False).tolist()))
 
 
-def row_number(name: str, passage: Passage, start: int) -> int:
-    """The same for the same answer of the same passage, in whichever batch."""
+def prompt_key(name: str, passage: Passage, start: int) -> int:
+    """A hash of passage and answer, which seeds sampling independently of the batch."""
     content = f"{name}\n{passage.title}\n{passage.text}\n{start}".encode()
     return int.from_bytes(hashlib.sha256(content).digest()[:8])
 
@@ -131,7 +131,7 @@ def row_number(name: str, passage: Passage, start: int) -> int:
 def _ask(
     generator: QuestionGenerator, group: Sequence[AnsweredPassage], generation: Generation
 ) -> Iterator[dict[str, Any]]:
-    """For each passage of the group its questions in the order of its candidates, None where none was finished."""
+    """For each passage of the group a question per candidate; None where it is incomplete."""
     prompts: list[Ids] = []
     places: list[tuple[int, int]] = []
     encoded = generator.prompts.passages([passage.source.passage for passage in group])
@@ -143,7 +143,7 @@ def _ask(
                 prompts.append(prompt)
                 places.append((row, column))
     numbers = [
-        row_number(group[row].source.id, group[row].source.passage, group[row].candidates[column].start)
+        prompt_key(group[row].source.id, group[row].source.passage, group[row].candidates[column].start)
         for row, column in places
     ]
     written = generator.generate(prompts, generation.decoding, numbers, generation.tokens_per_batch)
@@ -154,10 +154,10 @@ def _ask(
         yield {"id": passage.source.id, "questions": texts}
 
 
-def finished(
+def without_duplicates(
     passages: Sequence[AnsweredPassage], records: Sequence[dict[str, Any]], report: GenerationReport
 ) -> list[QuestionedPassage]:
-    """The generated questions with their passages, without those asked before in any of them."""
+    """The generated questions with their passages, without questions that occur twice or were asked by people."""
     seen = {normalize_answer(text) for passage in passages for text in passage.source.questions}
     result = []
     for passage, record in zip(passages, records, strict=True):
@@ -179,13 +179,13 @@ def finished(
     return result
 
 
-def _question(passage: AnsweredPassage, candidate: Candidate, text: str) -> Question:
+def _question(passage: AnsweredPassage, candidate: CandidateAnswer, text: str) -> Question:
     name = f"{passage.source.id}@{candidate.start}-{candidate.end}"
     return Question(name, text, (GoldAnswer(candidate.text, candidate.start),), True, candidate.type)
 
 
 def _digest(path: Path) -> str:
     if not path.is_file():
-        raise DataError(f"'{path}' does not exist; expected the answers file or the generator's weights.")
+        raise DataError(f"'{path}' does not exist; give an answers file and the folder of a generator.")
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The round-trip filter: a generated question is kept only if a reader answers it with the answer it was made from."""
+"""The round-trip filter keeps a generated question if a reader answers it with the intended answer."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -16,19 +16,19 @@ from densephrases.train.reader import reader_predictions
 
 PASSAGES_AT_ONCE = 512
 
-UNTYPED = "annotated"  # the type shown for questions that people asked
+UNTYPED = "annotated"  # reported type of questions written by people
 
 
 @dataclass(slots=True)
 class FilterReport:
-    """How many questions were read and how many passed, by the type of their answer."""
+    """Numbers of questions that were read and that passed, by type of answer."""
 
     read: Counter[str] = field(default_factory=Counter)
     passed: Counter[str] = field(default_factory=Counter)
     leaks: LeakReport = field(default_factory=LeakReport)
 
     def rows(self) -> list[tuple[str, int, int]]:
-        """Type, read and passed, the most frequent type first, then all together."""
+        """Type, read and passed: most frequent type first, the total last."""
         types = [(name, count, self.passed[name]) for name, count in self.read.most_common()]
         return [*types, ("all", self.read.total(), self.passed.total())]
 
@@ -37,14 +37,14 @@ def filter_questions(
     path: Path,
     reader: Path,
     out: Path,
-    least_f1: float | None = None,
+    min_f1: float | None = None,
     exclude: Sequence[Path] = (),
     cpu: bool = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> FilterReport:
-    """Writes the questions that pass as SQuAD JSON: by exact match or, if given, by at least this F1."""
-    if least_f1 is not None and not 0 < least_f1 <= 1:
-        raise ConfigError(f"f1={least_f1} is no threshold: expected above 0 and up to 1.")
+    """Writes the questions that pass as SQuAD JSON: with an exact match or, if given, a minimum F1."""
+    if min_f1 is not None and not 0 < min_f1 <= 1:
+        raise ConfigError(f"f1={min_f1} is not a threshold; expected a number above 0 and up to 1.")
     report = FilterReport()
     held_out = HeldOut.read(exclude)
     passages = [p for p in read_squad(path) if held_out.admits(p.passage, report.leaks)]
@@ -52,11 +52,11 @@ def filter_questions(
     kept: list[QuestionedPassage] = []
     for at in range(0, len(passages), PASSAGES_AT_ONCE):
         group = passages[at : at + PASSAGES_AT_ONCE]
-        kept += passing(group, reader_predictions(model, group), least_f1, report)
+        kept += passing(group, reader_predictions(model, group), min_f1, report)
         advance(len(group))
     if not kept:
-        raise DataError(f"Not one question of '{path}' passes the filter; see what the generator writes.")
-    rule = "exact match" if least_f1 is None else f"F1 of at least {least_f1}"
+        raise DataError(f"No question of '{path}' passes the filter; check the generated questions and the reader.")
+    rule = "exact match" if min_f1 is None else f"F1 of at least {min_f1}"
     write_squad(out, kept, {"filter": rule, "reader": model.config.base, "excluded": [p.name for p in exclude]})
     return report
 
@@ -64,11 +64,11 @@ def filter_questions(
 def passing(
     passages: Sequence[QuestionedPassage],
     predictions: Sequence[Prediction],
-    least_f1: float | None,
+    min_f1: float | None,
     report: FilterReport,
 ) -> list[QuestionedPassage]:
-    """The passages with those questions that the predictions answer rightly."""
-    right = {(p.passage, p.question.id) for p in predictions if is_right(p, least_f1)}
+    """The passages with the questions whose predicted answer matches."""
+    right = {(p.passage, p.question.id) for p in predictions if matches(p, min_f1)}
     result = []
     for number, passage in enumerate(passages):
         report.read.update(q.answer_type or UNTYPED for q in passage.questions)
@@ -79,7 +79,7 @@ def passing(
     return result
 
 
-def is_right(prediction: Prediction, least_f1: float | None) -> bool:
-    if least_f1 is None:
+def matches(prediction: Prediction, min_f1: float | None) -> bool:
+    if min_f1 is None:
         return best_over_answers(exact_match, prediction.answer, prediction.question.golds) == 1
-    return best_over_answers(f1, prediction.answer, prediction.question.golds) >= least_f1
+    return best_over_answers(f1, prediction.answer, prediction.question.golds) >= min_f1

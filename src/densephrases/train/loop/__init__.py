@@ -1,1 +1,1 @@
-"""One training loop for every task: steps, checkpoints, logs, recipes."""
+"""The training loop that all tasks share: steps, checkpoints, logs, recipes."""

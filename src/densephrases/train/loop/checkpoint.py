@@ -1,4 +1,4 @@
-"""Checkpoints that continue a run exactly: weights, optimiser, schedule, random states, position. Never pickle."""
+"""Checkpoints to resume a run exactly: weights, optimiser, schedule, random states, position. Without pickle."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from densephrases.errors import ModelError
 
-FOLDER = "checkpoint"
+CHECKPOINT_FOLDER = "checkpoint"
 POSITION_FILE = "position.json"
 
 
@@ -27,41 +27,44 @@ class Stateful(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Epochs finished and steps taken in the current one."""
+    """Number of completed epochs, and of steps in the current one."""
 
     epoch: int = 0
     step: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class TrainingState:
+    """The objects whose state a checkpoint holds."""
+
     model: nn.Module
     optimizer: Any
     schedule: LambdaLR
     task: Stateful
 
 
-def save_checkpoint(run: Path, position: Position, parts: Parts, accelerator: Accelerator) -> None:
-    """Written beside the old one and swapped in, so that a kill at any moment leaves a whole checkpoint."""
-    partial = run / f"{FOLDER}.partial"
+def save_checkpoint(run: Path, position: Position, state: TrainingState, accelerator: Accelerator) -> None:
+    """Writes a new folder and swaps it in: an interruption at any time leaves a complete checkpoint."""
+    partial = run / f"{CHECKPOINT_FOLDER}.partial"
     if accelerator.is_main_process:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
     accelerator.wait_for_everyone()
     save_file(random_states(), partial / f"random-{accelerator.process_index}.safetensors")
-    save_file(_cpu(parts.task.state()), partial / f"task-{accelerator.process_index}.safetensors")
+    save_file(_cpu(state.task.state()), partial / f"task-{accelerator.process_index}.safetensors")
     if accelerator.is_main_process:
-        save_file(_cpu(parts.model.state_dict()), partial / "model.safetensors")
-        save_file(_cpu(optimizer_state(parts.optimizer)), partial / "optimizer.safetensors")
-        schedule = {"last_epoch": parts.schedule.last_epoch, "learning_rates": parts.schedule.get_last_lr()}
+        save_file(_cpu(state.model.state_dict()), partial / "model.safetensors")
+        save_file(_cpu(optimizer_state(state.optimizer)), partial / "optimizer.safetensors")
+        schedule = {"last_epoch": state.schedule.last_epoch, "learning_rates": state.schedule.get_last_lr()}
         (partial / POSITION_FILE).write_text(json.dumps(asdict(position) | {"schedule": schedule}))
     accelerator.wait_for_everyone()
     if accelerator.is_main_process:
-        swap(partial, run / FOLDER)
+        swap_folder(partial, run / CHECKPOINT_FOLDER)
     accelerator.wait_for_everyone()
 
 
-def swap(new: Path, current: Path) -> None:
+def swap_folder(new: Path, current: Path) -> None:
+    """Replaces a folder; until it is in place, the previous one is at `CURRENT.old`."""
     old = current.with_suffix(".old")
     shutil.rmtree(old, ignore_errors=True)
     if current.exists():
@@ -70,27 +73,29 @@ def swap(new: Path, current: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def load_checkpoint(run: Path, parts: Parts, accelerator: Accelerator) -> Position | None:
-    """The position of the run's checkpoint after restoring everything from it; None if there is none."""
-    folder = next((f for f in (run / FOLDER, run / f"{FOLDER}.old") if (f / POSITION_FILE).is_file()), None)
+def load_checkpoint(run: Path, state: TrainingState, accelerator: Accelerator) -> Position | None:
+    """Restores the state from the checkpoint of a run and returns its position; None if there is none."""
+    folder = next(
+        (f for f in (run / CHECKPOINT_FOLDER, run / f"{CHECKPOINT_FOLDER}.old") if (f / POSITION_FILE).is_file()), None
+    )
     if folder is None:
         return None
     rank = accelerator.process_index
     if not (folder / f"random-{rank}.safetensors").is_file():
-        raise ModelError(f"Checkpoint '{folder}' was written by fewer processes; resume with as many as before.")
+        raise ModelError(f"Checkpoint '{folder}' was written by fewer processes; resume with the same number.")
     values = json.loads((folder / POSITION_FILE).read_text())
     try:
-        parts.model.load_state_dict(load_file(folder / "model.safetensors"))
+        state.model.load_state_dict(load_file(folder / "model.safetensors"))
     except RuntimeError as error:
         raise ModelError(
-            f"Checkpoint '{folder}' is of another model; give another output folder or remove it to start anew."
+            f"Checkpoint '{folder}' belongs to another model; choose another output folder, or remove the checkpoint."
         ) from error
-    load_optimizer_state(parts.optimizer, load_file(folder / "optimizer.safetensors"))
-    parts.schedule.last_epoch = values["schedule"]["last_epoch"]
-    parts.schedule._last_lr = values["schedule"]["learning_rates"]
-    for group, rate in zip(parts.optimizer.param_groups, values["schedule"]["learning_rates"], strict=True):
+    load_optimizer_state(state.optimizer, load_file(folder / "optimizer.safetensors"))
+    state.schedule.last_epoch = values["schedule"]["last_epoch"]
+    state.schedule._last_lr = values["schedule"]["learning_rates"]
+    for group, rate in zip(state.optimizer.param_groups, values["schedule"]["learning_rates"], strict=True):
         group["lr"] = rate
-    parts.task.load_state(load_file(folder / f"task-{rank}.safetensors"))
+    state.task.load_state(load_file(folder / f"task-{rank}.safetensors"))
     restore_random_states(load_file(folder / f"random-{rank}.safetensors"))
     return Position(values["epoch"], values["step"])
 
@@ -124,5 +129,5 @@ def restore_random_states(states: Mapping[str, Tensor]) -> None:
 
 
 def _cpu(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Copies, since tensors that share memory cannot be saved together: language models tie input and output words."""
+    """Copies: tensors that share memory, such as tied embeddings, cannot be saved together."""
     return {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}

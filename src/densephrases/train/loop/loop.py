@@ -1,4 +1,4 @@
-"""The one training loop: readers, phrases, questions and queries."""
+"""The training loop of all models: readers, phrase models, question generators, query encoders."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,12 +16,12 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from densephrases.errors import ConfigError
 from densephrases.nn.mpnet_attention import fuse_attention
-from densephrases.train.loop.checkpoint import Parts, Position, load_checkpoint, save_checkpoint
+from densephrases.train.loop.checkpoint import Position, TrainingState, load_checkpoint, save_checkpoint
 from densephrases.train.loop.meter import Meter
 from densephrases.train.loop.steps import CapturedStep, EagerStep
 from densephrases.train.loop.tensors import Tensors
 
-REPORT_EVERY = 20  # steps; reading a loss from the device more often would slow the loop
+REPORT_EVERY = 20  # steps; reading losses from the device more often slows training down
 PREFETCH = 4
 
 Batch = TypeVar("Batch", bound=Tensors)
@@ -29,21 +29,21 @@ Batch = TypeVar("Batch", bound=Tensors)
 
 @dataclass(frozen=True, kw_only=True)
 class LoopConfig:
-    """How long and how fast to learn.
+    """Settings of the training loop.
 
     Attributes:
         epochs: Passes over the data.
         learning_rate: Peak of the schedule: linear warm-up, then linear decay to zero.
-        warmup: Share of all steps until the peak.
-        weight_decay: AdamW's, on weight matrices only.
-        clip: Largest norm of the gradient.
-        accumulate: Batches that make one optimiser step.
-        precision: Arithmetic of the forward pass.
-        compile: On a GPU, fuse each encoder layer's operations; pays off after a minute.
-        fuse: On a GPU, compute MPNet's attention by one kernel; its table of position biases is not trained then.
-        capture: On a single GPU, replay each step as a graph instead of launching its kernels one by one.
-        seed: Decides data order, dropout and initial heads.
-        checkpoint_every: Steps between checkpoints from which a killed run resumes; None writes none.
+        warmup: Share of all steps before the peak.
+        weight_decay: Weight decay of AdamW, for matrices only.
+        clip: Maximum norm of the gradient.
+        accumulate: Batches per optimiser step.
+        precision: Precision of the forward pass on a GPU; a CPU always computes in fp32.
+        compile: On a GPU, compile the encoder layers, which takes about a minute.
+        fuse: On a GPU, use a fused kernel for MPNet's attention; its position biases are then not trained.
+        capture: On a single GPU, replay each step as a CUDA graph.
+        seed: Seed of data order, dropout and initial heads.
+        checkpoint_every: Steps between checkpoints, from which an interrupted run resumes; None writes none.
         evaluate_every: Epochs between evaluations on dev; None evaluates only at the end.
     """
 
@@ -65,11 +65,11 @@ class LoopConfig:
         if self.epochs < 1 or self.accumulate < 1:
             raise ConfigError(f"epochs={self.epochs} and accumulate={self.accumulate} must be at least 1.")
         if not 0 <= self.warmup < 1:
-            raise ConfigError(f"warmup={self.warmup} must be a share of all steps, from 0 to below 1.")
+            raise ConfigError(f"warmup={self.warmup} must be a share of all steps: at least 0 and below 1.")
 
 
 class Task(Protocol[Batch]):
-    """What the loop trains. A planned batch is the same on every process; `local` gives a process its part."""
+    """What the loop trains. The plan is the same in all processes; `local` gives the part of one process."""
 
     @property
     def model(self) -> nn.Module: ...
@@ -82,12 +82,12 @@ class Task(Protocol[Batch]):
     def local(self, planned: Any, rank: int, world: int) -> Batch: ...
 
     def prepare(self, device: torch.device, world: int, fixed_shapes: bool) -> None:
-        """Called once before training; with fixed shapes batches must come in few of them."""
+        """Called once before training; with fixed shapes, batches must have few different shapes."""
 
     def begin_epoch(self, epoch: int) -> None: ...
 
     def losses(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
-        """Sums over the local examples; 'loss' is minimised, the others are shown."""
+        """Sums over the local examples; 'loss' is minimised, the others are reported."""
 
     def floating_point_operations(self, batch: Batch) -> float: ...
 
@@ -96,7 +96,7 @@ class Task(Protocol[Batch]):
     def save(self, folder: Path) -> None: ...
 
     def state(self) -> dict[str, Tensor]:
-        """What a checkpoint must hold beyond the model."""
+        """What a checkpoint holds in addition to the model."""
 
     def load_state(self, state: Mapping[str, Tensor]) -> None: ...
 
@@ -121,15 +121,15 @@ class Observer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a training run leaves behind beside its model folder."""
+    """The result of a training run, apart from its model folder."""
 
     scores: dict[str, float]
-    alignment: object  # says in words what became of the questions
-    samples: tuple[str, ...] = ()  # what a model that writes has written
+    alignment: object  # describes what became of the questions
+    samples: tuple[str, ...] = ()  # samples from a question generator
 
 
 class Loop(Generic[Batch]):
-    """Trains a task; killed and resumed it ends as if it had never stopped."""
+    """Trains a task. An interrupted and resumed run gives the same result as an uninterrupted one."""
 
     def __init__(
         self, task: Task[Batch], config: LoopConfig, folder: Path, observers: Sequence[Observer] = (), cpu: bool = False
@@ -137,7 +137,7 @@ class Loop(Generic[Batch]):
         self.task, self.config, self.folder, self.observers = task, config, folder, observers
         on_gpu = torch.cuda.is_available() and not cpu
         if on_gpu:
-            # cuDNN's attention plans anew for every shape, which costs more than it saves on batches of varied length
+            # cuDNN's attention makes a plan per shape, which costs more than it saves with varied lengths
             torch.backends.cuda.enable_cudnn_sdp(False)
             if config.fuse:
                 fuse_attention(task.model)
@@ -161,7 +161,7 @@ class Loop(Generic[Batch]):
         )
 
     def _count_steps(self) -> list[int]:
-        """Steps before each epoch and, last, all of them; epochs may differ by a batch."""
+        """The number of steps before each epoch and, last, in total; epochs may differ by a batch."""
         counts = [len(grouped(self.task.plan(epoch), self.config.accumulate)) for epoch in range(self.config.epochs)]
         return list(accumulate(counts, initial=0))
 
@@ -170,10 +170,10 @@ class Loop(Generic[Batch]):
         return self.epoch_begins[-1]
 
     def run(self, resume: bool = True) -> dict[str, float]:
-        """Trains to the end and returns the scores on dev together with time and speed."""
+        """Trains and returns the scores on dev together with time and speed."""
         set_seed(self.config.seed + self.accelerator.process_index)
         if resume:
-            self.position = load_checkpoint(self.folder, self._parts(), self.accelerator) or self.position
+            self.position = load_checkpoint(self.folder, self._state(), self.accelerator) or self.position
         self.model.train()
         self.meter.start(self.accelerator.device)
         while self.position.epoch < self.config.epochs:
@@ -183,13 +183,13 @@ class Loop(Generic[Batch]):
                 self._evaluate()
         self.meter.pause(self.accelerator.device)
         if self.accelerator.is_main_process:
-            self.task.save(self.folder)  # before the evaluation, so that its failure would lose nothing
+            self.task.save(self.folder)  # before the evaluation, which may fail
         summary = self._evaluate() | self.meter.summary()
         self._tell(lambda observer: observer.finished(summary))
         return summary
 
-    def _parts(self) -> Parts:
-        return Parts(self.task.model, self.optimizer, self.schedule, self.task)
+    def _state(self) -> TrainingState:
+        return TrainingState(self.task.model, self.optimizer, self.schedule, self.task)
 
     def _epoch(self) -> None:
         epoch, done = self.position.epoch, self.position.step
@@ -203,21 +203,21 @@ class Loop(Generic[Batch]):
             if step % REPORT_EVERY == 0 or step == self.steps:
                 self._report(step, epoch)
             if self.config.checkpoint_every and step % self.config.checkpoint_every == 0:
-                save_checkpoint(self.folder, self.position, self._parts(), self.accelerator)
+                save_checkpoint(self.folder, self.position, self._state(), self.accelerator)
 
     def step(self, batches: Sequence[Batch], examples: int) -> None:
-        """One optimiser step over the local parts of a group of batches with `examples` examples in all."""
+        """One optimiser step over the local parts of batches that have `examples` examples in total."""
         scale = self.accelerator.num_processes / examples  # gradients are averaged over processes
         for number, batch in enumerate(batches, start=1):
             self.meter.add(self.gradient_step(batch, scale, last=number == len(batches)))
         self.accelerator.clip_grad_norm_(self.model.parameters(), self.config.clip)
         self.optimizer.step()
         self.schedule.step()
-        self.optimizer.zero_grad(set_to_none=False)  # a captured step adds to gradients where they stand
+        self.optimizer.zero_grad(set_to_none=False)  # a captured step accumulates into these tensors
         self.meter.count(examples)
 
     def _prefetched(self, groups: Sequence[Sequence[Any]]) -> Iterator[list[Batch]]:
-        """The local parts of each group, prepared by another thread while the device computes."""
+        """The local parts of each group, prepared by a thread while the device computes."""
         rank, world = self.accelerator.process_index, self.accelerator.num_processes
 
         def prepare(group: Sequence[Any]) -> list[Batch]:
@@ -241,7 +241,7 @@ class Loop(Generic[Batch]):
         self._tell(lambda observer: observer.stepped(report))
 
     def _evaluate(self) -> dict[str, float]:
-        """Scores on dev, computed by the main process only; the clock stands still meanwhile."""
+        """Scores on dev, computed by the main process only and not counted as training time."""
         self.meter.pause(self.accelerator.device)
         scores: dict[str, float] = {}
         if self.accelerator.is_main_process:
@@ -264,7 +264,7 @@ def grouped(plan: Sequence[Any], size: int) -> list[Sequence[Any]]:
 
 
 def linear_schedule(steps: int, warmup: float) -> Callable[[int], float]:
-    """Factor of the learning rate at each step: up to 1 over the warm-up, then down to 0."""
+    """Factor of the learning rate at each step: rises to 1 during the warm-up, then falls to 0."""
     rising = max(round(steps * warmup), 1)
 
     def factor(step: int) -> float:
@@ -276,7 +276,7 @@ def linear_schedule(steps: int, warmup: float) -> Callable[[int], float]:
 
 
 def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
-    """Matrices decay, biases and norms do not; frozen parameters are left out."""
+    """Weight decay for matrices, none for biases and norms; frozen parameters are left out."""
     trained = [p for p in model.parameters() if p.requires_grad]
     return [
         {"params": [p for p in trained if p.ndim > 1], "weight_decay": weight_decay},
@@ -285,7 +285,7 @@ def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, An
 
 
 def compile_layers(model: nn.Module) -> None:
-    """Compiles one layer, which serves all alike: small batches are bound by launching kernels, not by arithmetic."""
+    """Compiles the encoder layers: with small batches, most of the time goes into launching kernels."""
     for module in model.modules():
         if isinstance(module, nn.ModuleList):
             for layer in module:

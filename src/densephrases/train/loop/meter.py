@@ -1,4 +1,4 @@
-"""What a training run reports of itself: losses, speed, and the share of the device's arithmetic it reached."""
+"""Measures a training run: losses, speed, and the share of the device's peak performance."""
 
 import time
 from typing import Any
@@ -11,7 +11,7 @@ MATRIX = 8192
 
 
 class Meter:
-    """Sums losses on the device and keeps the time spent training, evaluation and checkpoints apart."""
+    """Sums losses on the device and measures training time, without evaluation."""
 
     def __init__(self) -> None:
         self.sums: dict[str, Any] = {}
@@ -34,7 +34,7 @@ class Meter:
 
     def add(self, losses: dict[str, Tensor]) -> None:
         for name, value in losses.items():
-            # a sum of its own: a captured step writes the next losses to where these stand
+            # a new tensor: a captured step overwrites these losses with the next ones
             self.sums[name] = self.sums.get(name, 0) + value.detach()
 
     def count(self, examples: int) -> None:
@@ -49,7 +49,7 @@ class Meter:
         return means
 
     def speed(self) -> float:
-        """Examples a second since this was last asked."""
+        """Examples per second since the last call."""
         elapsed = self.seconds + (0.0 if self._began is None else time.perf_counter() - self._began)
         seconds, examples = self._last
         self._last = (elapsed, self.examples)
@@ -69,7 +69,7 @@ class Meter:
 
 
 def measured_peak(device: torch.device, repeats: int = 20) -> float:
-    """Operations a second of a large bfloat16 matrix product on this device."""
+    """Operations per second of a large bfloat16 matrix product on this device."""
     a, b = (torch.randn(MATRIX, MATRIX, device=device, dtype=torch.bfloat16) for _ in range(2))
     for _ in range(3):
         a @ b

@@ -1,4 +1,4 @@
-"""The record of a run: its recipe, its losses and scores, as JSON lines and for TensorBoard."""
+"""The log of a run: recipe, losses and scores, as JSON lines and for TensorBoard."""
 
 import json
 import logging
@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from densephrases.atomic_files import replace_file
 from densephrases.train.loop.loop import StepReport
 
 logger = logging.getLogger(__name__)
@@ -18,7 +19,7 @@ class RunLog:
 
     def __init__(self, folder: Path, recipe: Any) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "recipe.json").write_text(json.dumps(asdict(recipe), indent=2, default=str) + "\n")
+        replace_file(folder / "recipe.json", json.dumps(asdict(recipe), indent=2, default=str) + "\n")
         self.lines = (folder / "log.jsonl").open("a", encoding="utf-8")
         self.board = tensorboard_writer(folder / "tensorboard")
 
@@ -51,9 +52,9 @@ class RunLog:
 
 
 def tensorboard_writer(folder: Path) -> Any:
-    """None, with a warning, where TensorBoard is not installed: the JSON lines hold the same numbers."""
+    """None, with a warning, if TensorBoard is not installed; `log.jsonl` has the same numbers."""
     if find_spec("tensorboard") is None:
-        logger.warning("tensorboard is not installed: losses are only written to log.jsonl.")
+        logger.warning("tensorboard is not installed: losses and scores are written to log.jsonl only.")
         return None
     from torch.utils.tensorboard import SummaryWriter
 

@@ -1,4 +1,4 @@
-"""One batch to gradients: as it comes, or as a CUDA graph captured once for each shape and replayed."""
+"""Gradients of one batch: computed directly, or by a CUDA graph that is captured once per shape and replayed."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -16,7 +16,7 @@ Losses = dict[str, Tensor]
 
 
 class EagerStep:
-    """Adds the gradient of `scale` times the loss; processes exchange gradients with the last batch of a step."""
+    """Accumulates the gradient of `scale` times the loss; processes synchronise with the last batch of a step."""
 
     def __init__(self, model: nn.Module, losses: Callable[[nn.Module, Any], Losses], accelerator: Accelerator) -> None:
         self.model, self.losses, self.accelerator = model, losses, accelerator
@@ -38,10 +38,10 @@ class _Captured:
 
 
 class CapturedStep:
-    """The same on one GPU without the cost of launching kernels one by one, which is most of a small step.
+    """The same on one GPU as CUDA graphs, without launching kernels one by one, which dominates small steps.
 
-    Batches must come in few shapes: the first of a shape is computed as it comes, the second is captured. Inputs,
-    losses and gradients live at fixed addresses: a batch is copied in, losses are to be read before the next call.
+    Batches must have few different shapes: the first batch of a shape is computed directly, the second is captured.
+    Inputs, losses and gradients have fixed addresses: batches are copied in, losses must be read before the next call.
     """
 
     def __init__(self, model: nn.Module, losses: Callable[[nn.Module, Any], Losses], accelerator: Accelerator) -> None:
@@ -51,16 +51,16 @@ class CapturedStep:
         for parameter, gradient in zip(self.parameters, self.gradients, strict=True):
             parameter.grad = gradient
         self.scale = torch.ones((), device=accelerator.device)
-        self.captured: dict[tuple[Any, ...], _Captured | None] = {}  # None: a shape met once
+        self.captured: dict[tuple[Any, ...], _Captured | None] = {}  # None: seen once, not captured yet
 
     @cached_property
     def pool(self) -> Any:
-        """The memory that all graphs share, as only one of them runs at a time."""
+        """Memory shared by all graphs, of which only one runs at a time."""
         return torch.cuda.graph_pool_handle()
 
     @cached_property
     def stream(self) -> torch.cuda.Stream:
-        """Where batches are computed that no graph repeats; what is set up there can be captured elsewhere."""
+        """The side stream for batches that are not captured: the warm-up that a capture requires."""
         return torch.cuda.Stream(self.accelerator.device)  # type: ignore[no-untyped-call]
 
     def __call__(self, batch: Tensors, scale: float, last: bool) -> Losses:
@@ -76,7 +76,7 @@ class CapturedStep:
         return step.losses
 
     def _beside(self, batch: Tensors) -> Losses:
-        """As it comes, by which kernels are compiled and chosen before a capture forbids it."""
+        """Computes directly, which also compiles and selects kernels; that is not possible during a capture."""
         current = torch.cuda.current_stream()
         self.stream.wait_stream(current)
         with torch.cuda.stream(self.stream):

@@ -1,4 +1,4 @@
-"""Batches as tensors that travel to a device together."""
+"""Batches of tensors that are moved to a device together."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -15,18 +15,18 @@ from densephrases.model.tokenizer import Window
 
 @dataclass(frozen=True)
 class Tensors:
-    """A batch whose tensors travel together."""
+    """Base class of batches: a dataclass of tensors, nested batches and tuples of batches."""
 
     def to(self, device: torch.device) -> Self:
         return self._map(lambda tensor: _pinned(tensor, device).to(device, non_blocking=True))
 
     def copy_(self, other: Self) -> None:
-        """Takes over the values of a batch of the same shape."""
+        """Copies the values of a batch of the same shape."""
         for own, new in zip(self.tensors(), other.tensors(), strict=True):
             own.copy_(_pinned(new, own.device), non_blocking=True)
 
     def signature(self) -> tuple[torch.Size, ...]:
-        """The shapes of all tensors: batches of the same signature are computed by the same operations."""
+        """The shapes of all tensors; batches with equal signatures can share a captured step."""
         return tuple(tensor.shape for tensor in self.tensors())
 
     def tensors(self) -> Iterator[Tensor]:
@@ -54,7 +54,7 @@ class Tensors:
 
 
 def _pinned(tensor: Tensor, device: torch.device) -> Tensor:
-    """From pinned memory a GPU fetches while the CPU goes on."""
+    """Pinned memory, from which a GPU copies asynchronously."""
     return tensor.pin_memory() if device.type == "cuda" and tensor.device.type == "cpu" else tensor
 
 
@@ -77,13 +77,13 @@ def inputs(
 
 
 def columns(rows: Sequence[NDArray[np.int64]], least: int = 0) -> Tensor:
-    """Positions as rows of equal length, -1 where a row has fewer."""
+    """Positions as rows of equal length, padded with -1."""
     widest = max(least, *map(len, rows))
     return torch.from_numpy(pad_rows([*rows, np.full(widest, -1)], -1, np.int64)[:-1].copy())
 
 
 def content_mask(windows: Sequence[Window], width: int) -> NDArray[np.bool_]:
-    """True on the columns that hold passage text, not title, question, special tokens or padding."""
+    """True on columns of passage text; False on title, question, special tokens and padding."""
     columns = np.arange(width)
     first = np.array([w.first for w in windows])[:, None]
     count = np.array([w.stop - w.start for w in windows])[:, None]

@@ -1,1 +1,1 @@
-"""The phrase model: examples, batches, losses, negatives, distillation."""
+"""Training of the phrase model: examples, batches, losses, negatives, distillation."""

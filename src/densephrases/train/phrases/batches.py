@@ -1,4 +1,4 @@
-"""A batch as tensors: passages, their questions, where the answers stand, and what the teacher says."""
+"""A batch as tensors: passages, questions, answer positions and teacher distributions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,27 +17,27 @@ from densephrases.train.phrases.examples import PassageExample
 
 @dataclass(frozen=True, kw_only=True)
 class Padding:
-    """To which shape a batch is filled up: rows that do so repeat the first one and count for nothing.
+    """The shape that a batch is padded to. Padding rows repeat the first row and have weight 0.
 
-    Batches of few different shapes let a GPU repeat a captured step.
+    With few different shapes, a GPU can replay captured steps.
 
     Attributes:
-        questions: At least so many rows of questions.
-        occurrences: At least so many places for occurrences of an answer.
-        passages: Rows of passages, rounded up to a multiple of this.
-        passage_tokens: Tokens of a passage, rounded up to a multiple of this.
-        question_tokens: Tokens of a question, rounded up to a multiple of this.
+        questions: Minimum number of question rows.
+        occurrences: Minimum number of occurrences per answer.
+        passages: The number of passage rows is rounded up to a multiple of this.
+        passage_tokens: The length of passages is rounded up to a multiple of this.
+        question_tokens: The length of questions is rounded up to a multiple of this.
     """
 
     questions: int = 0
     occurrences: int = 0
     passages: int = 1
-    passage_tokens: int = 8  # as matrix units and attention kernels like it
+    passage_tokens: int = 8  # matrix units and attention kernels are fastest with multiples of 8
     question_tokens: int = 8
 
     @classmethod
     def fitting(cls, plans: Iterable[Sequence[Sequence[PassageExample]]]) -> Self:
-        """Room for every batch of the plans, in few different shapes."""
+        """Padding that fits every batch of the plans, in few different shapes."""
         batches = [batch for plan in plans for batch in plan]
         return cls(
             questions=max(sum(len(e.questions) for e in batch) for batch in batches),
@@ -53,18 +53,18 @@ class PhraseBatch(Tensors):
     """Shapes: P passages, T tokens of a passage window, Q questions, K occurrences of an answer."""
 
     passages: Inputs
-    questions: tuple[Inputs, ...]  # groups of rows, short questions first
+    questions: tuple[Inputs, ...]  # groups of rows, shorter questions first
     content_PT: Tensor  # True on tokens of the passage's text
     owner_Q: Tensor  # the row of each question's passage
-    weight_Q: Tensor  # 0 on rows that only fill up the shape
-    starts_QK: Tensor  # columns of the answer's first tokens, -1 where there are fewer than K
+    weight_Q: Tensor  # 0 on padding rows
+    starts_QK: Tensor  # columns of the answer's first token, -1 after the last occurrence
     ends_QK: Tensor
     answer_Q: Tensor
-    passage_Q: Tensor  # the passage's number in the data
-    shift_Q: Tensor  # to be added to a column for the token's position in the passage
+    passage_Q: Tensor  # number of the passage in the data
+    shift_Q: Tensor  # token position in the passage minus column
     teacher_start_QT: Tensor | None  # log-probabilities
     teacher_end_QT: Tensor | None
-    passage_tokens: int  # without padding and filling rows
+    passage_tokens: int  # without padding
     question_tokens: int
 
 
@@ -75,12 +75,12 @@ def collate(
     padding: Padding | None = None,
     weight: float = 1.0,
 ) -> PhraseBatch:
-    """The batch as tensors; with a weight of 0 it takes part in a step without counting."""
+    """The batch as tensors; with weight 0 it does not contribute to the loss."""
     padding = padding or Padding()
     pairs = [(row, question) for row, e in enumerate(examples) for question in e.questions]
     pairs.sort(key=lambda pair: len(pair[1].ids))
     real = len(pairs)
-    pairs = [*pairs[:1] * (padding.questions - real), *pairs]  # before the others, as it is the shortest
+    pairs = [*pairs[:1] * (padding.questions - real), *pairs]  # first, since rows are sorted by length
     windows = [e.window for e in examples]
     windows += windows[:1] * (-len(windows) % padding.passages)
     passages = inputs([w.ids for w in windows], [w.types for w in windows], pad_id, padding.passage_tokens)
@@ -113,14 +113,14 @@ def collate(
 
 
 def question_groups(ids: Sequence[NDArray[np.int64]], pad_id: int, multiple: int) -> tuple[Inputs, ...]:
-    """Questions sorted by length in two groups: padded to the longest of all, most tokens would be padding."""
+    """Splits questions, sorted by length, into two groups, which need much less padding than one."""
     short = len(ids) * 3 // 4
     parts = [part for part in (ids[:short], ids[short:]) if part]
     return tuple(inputs(part, [np.zeros_like(row) for row in part], pad_id, multiple) for part in parts)
 
 
 def spread(rows: Sequence[NDArray[np.float32]], windows: Sequence[Window], width: int) -> Tensor:
-    """Log-probabilities over a passage's tokens, put where its window has them; -inf elsewhere."""
+    """Log-probabilities over passage tokens, moved to the columns of the window; -inf elsewhere."""
     result = np.full((len(rows), width), -np.inf, dtype=np.float32)
     for target, row, w in zip(result, rows, windows, strict=True):
         target[w.first : w.first + w.stop - w.start] = row[w.start : w.stop]

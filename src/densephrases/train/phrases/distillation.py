@@ -1,4 +1,4 @@
-"""The reader's distributions, computed once, cached, and carried over to the student's tokens."""
+"""Distributions of the reader over the student's tokens; the reader's logits are computed once and cached."""
 
 import hashlib
 import json
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from densephrases.arrays import Floats
+from densephrases.atomic_files import replacing
 from densephrases.data.squad import QuestionedPassage
 from densephrases.model.config import ModelConfig
 from densephrases.model.tokenizer import TokenizedPassage
@@ -18,16 +19,16 @@ from densephrases.nn.checkpoint import weights_path
 from densephrases.nn.reader import Reader
 
 Distributions = Mapping[str, tuple[Floats, Floats]]
-"""For each question id the start and end log-probabilities over its passage's tokens."""
+"""Start and end log-probabilities over the tokens of the passage, by question id."""
 
 CACHE_VERSION = "1"
 
 
 @dataclass(frozen=True)
 class TeacherLogits:
-    """The reader's logits over its own tokens, passage after passage, question after question."""
+    """Logits of the reader over its own tokens, concatenated by passage and question."""
 
-    token_counts: NDArray[np.int64]  # of each passage
+    token_counts: NDArray[np.int64]  # per passage
     offsets: NDArray[np.int32]  # (tokens of all passages, 2)
     logits: NDArray[np.float16]  # (2, tokens of all questions' passages)
 
@@ -44,47 +45,46 @@ class TeacherLogits:
         return cls(np.array([len(o) for o in offsets]), np.concatenate(offsets), np.concatenate(logits, axis=1))
 
     @classmethod
-    def cached(
+    def load_or_compute(
         cls,
         reader_folder: Path,
         load_reader: Callable[[], Reader],
         passages: Sequence[QuestionedPassage],
         advance: Callable[[int], None] = lambda _: None,
     ) -> "TeacherLogits":
-        """From the reader's folder if computed before for the same reader and data, else computed and kept there."""
-        ModelConfig.load(reader_folder, kind="reader")  # anything else is refused before it is read as a teacher
+        """Loads the logits from a cache in the reader's folder, or computes and stores them there."""
+        ModelConfig.load(reader_folder, kind="reader")  # refuses any other kind of model
         path = reader_folder / f"logits-{fingerprint(reader_folder, passages)}.safetensors"
         if path.is_file():
             return cls(**load_file(path))
         teacher = cls.compute(load_reader(), passages, advance)
-        partial = path.with_suffix(".partial")
-        save_file(vars(teacher), partial)
-        partial.rename(path)
+        with replacing(path) as new:
+            save_file(vars(teacher), new)
         return teacher
 
     def distributions(
         self, passages: Sequence[QuestionedPassage], students: Sequence[TokenizedPassage], temperature: float = 1.0
     ) -> Distributions:
-        """Carried over to the student's tokens by the characters where tokens begin and end."""
+        """Distributions over the student's tokens, aligned by character offsets."""
         result: dict[str, tuple[Floats, Floats]] = {}
         offset_at, logit_at = 0, 0
         for passage, student, count in zip(passages, students, self.token_counts.tolist(), strict=True):
             own = self.offsets[offset_at : offset_at + count]
             offset_at += count
-            starts = carry(own[:, 0], student.offsets, side="start")
-            ends = carry(own[:, 1], student.offsets, side="end")
+            starts = align_boundaries(own[:, 0], student.offsets, side="start")
+            ends = align_boundaries(own[:, 1], student.offsets, side="end")
             for question in passage.questions:
                 start, end = self.logits[:, logit_at : logit_at + count].astype(np.float32) / temperature
                 logit_at += count
                 result[question.id] = (
-                    collect(log_softmax(start), starts, len(student.offsets)),
-                    collect(log_softmax(end), ends, len(student.offsets)),
+                    merge_probabilities(log_softmax(start), starts, len(student.offsets)),
+                    merge_probabilities(log_softmax(end), ends, len(student.offsets)),
                 )
         return result
 
 
-def carry(positions: NDArray[np.integer], student_T2: NDArray[np.int64], side: str) -> NDArray[np.int64]:
-    """For each of the teacher's token boundaries the student's token that contains that character."""
+def align_boundaries(positions: NDArray[np.integer], student_T2: NDArray[np.int64], side: str) -> NDArray[np.int64]:
+    """The student's token that contains the character at each of the teacher's token boundaries."""
     if len(student_T2) == 0:
         return np.zeros(len(positions), dtype=np.int64)
     if side == "start":
@@ -94,8 +94,8 @@ def carry(positions: NDArray[np.integer], student_T2: NDArray[np.int64], side: s
     return np.asarray(np.clip(found, 0, len(student_T2) - 1), dtype=np.int64)
 
 
-def collect(log_probabilities: Floats, into: NDArray[np.int64], count: int) -> Floats:
-    """Probabilities of teacher tokens that fall into the same student token, added up."""
+def merge_probabilities(log_probabilities: Floats, into: NDArray[np.int64], count: int) -> Floats:
+    """Log-probabilities over `count` student tokens: the sum over the teacher tokens aligned with each."""
     if len(into) == count and np.array_equal(into, np.arange(count)):
         return log_probabilities
     mass = np.bincount(into, weights=np.exp(log_probabilities), minlength=count)
@@ -110,7 +110,7 @@ def log_softmax(logits: Floats) -> Floats:
 
 
 def fingerprint(reader_folder: Path, passages: Sequence[QuestionedPassage]) -> str:
-    """Changes with the reader's weights and with any passage or question."""
+    """A hash of the reader's weights, the passages and the questions."""
     digest = hashlib.sha256(CACHE_VERSION.encode())
     with weights_path(reader_folder).open("rb") as file:
         digest.update(hashlib.file_digest(file, "sha256").digest())

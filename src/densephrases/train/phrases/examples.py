@@ -1,4 +1,4 @@
-"""From annotated passages to training examples: one passage window with all the questions it answers."""
+"""Training examples from annotated passages: a passage window with all questions that it answers."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,14 +23,14 @@ TokenSpan = tuple[int, int]  # first and last token of a phrase
 class QuestionExample:
     id: str
     ids: Ids
-    spans: tuple[TokenSpan, ...]  # in tokens of the passage; several where any occurrence may be meant
-    answer: int  # the same number for the same normalised answer
+    spans: tuple[TokenSpan, ...]  # in tokens of the passage; several if the occurrence is ambiguous
+    answer: int  # equal for equal normalised answers
     generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PassageExample:
-    """A window of a passage; encoding it once serves all its questions."""
+    """A passage window with its questions, which is encoded once for all of them."""
 
     passage: int
     article: int
@@ -40,22 +40,22 @@ class PassageExample:
 
 @dataclass(slots=True)
 class AlignmentReport:
-    """What became of every question; nothing is dropped without being counted here."""
+    """What became of the questions; every dropped question is counted here."""
 
     questions: int = 0
     used: int = 0
-    inexact: int = 0  # used, although tokens begin or end elsewhere than the answer does
-    ambiguous: int = 0  # with an occurrence of the answer that is a guess
+    inexact: int = 0  # used, although the answer does not end at token boundaries
+    ambiguous: int = 0  # used, although the position of the answer is a guess
     unanswerable: int = 0
-    misplaced: int = 0  # the answer does not stand where its offset says
-    across_windows: int = 0  # no window holds the whole answer
+    misplaced: int = 0  # the answer is not at its offset
+    across_windows: int = 0  # no window contains the whole answer
     dropped_ambiguous: int = 0
-    too_long: int = 0  # a question longer than a generator may write, an answer longer than a phrase may be
-    held_out: int = 0  # about a passage that is kept for tests
+    too_long: int = 0  # question or answer exceeds the maximum length
+    held_out: int = 0  # passage is held out for tests
 
     def require_some(self) -> None:
         if not self.used:
-            raise DataError(f"The training files hold no question to learn from: {self or 'they are empty'}.")
+            raise DataError(f"The training files contain no usable question: {self or 'they are empty'}.")
 
     def __str__(self) -> str:
         parts = [f"{count:,} {name.replace('_', ' ')}" for name, count in asdict(self).items() if count]
@@ -63,14 +63,14 @@ class AlignmentReport:
 
 
 def read_training_data(paths: Sequence[Path]) -> list[QuestionedPassage]:
-    """The passages of all files, each once; articles and question ids are told apart by their file."""
+    """The passages of all files without duplicates; articles and question ids are made unique across files."""
     everything: list[QuestionedPassage] = []
     places: dict[tuple[str, str], int] = {}
     for number, path in enumerate(paths):
         passages = read_squad(path)
         repeated = [key for key, count in Counter(q.id for _, q in questions_of(passages)).items() if count > 1]
         if repeated:
-            raise DataError(f"'{path}' has several questions with the id '{repeated[0]}'; give each its own.")
+            raise DataError(f"'{path}' has several questions with the id '{repeated[0]}'; ids must be unique.")
         first_article = everything[-1].article + 1 if everything else 0
         _merge(everything, places, [_in_file(passage, number, first_article) for passage in passages])
     return everything
@@ -79,9 +79,9 @@ def read_training_data(paths: Sequence[Path]) -> list[QuestionedPassage]:
 def _merge(
     everything: list[QuestionedPassage], places: dict[tuple[str, str], int], passages: Sequence[QuestionedPassage]
 ) -> None:
-    """Adds a file's passages; one of an earlier file takes the further questions, as generated files repeat it.
+    """Adds the passages of a file. A passage of an earlier file is not repeated but gets the additional questions.
 
-    Twice in a batch it would be a negative of itself.
+    Files of generated questions repeat passages, and a repeated passage would be a negative of itself.
     """
     earlier = dict(places)
     for passage in passages:
@@ -97,7 +97,7 @@ def _merge(
 def without_held_out(
     passages: Sequence[QuestionedPassage], held_out: HeldOut, report: AlignmentReport
 ) -> list[QuestionedPassage]:
-    """The passages that share neither article nor eight words in a row with the test files."""
+    """The passages that share neither an article nor eight words in a row with the test files."""
     leaks = LeakReport()
     admitted = [passage for passage in passages if held_out.admits(passage.passage, leaks)]
     report.held_out += sum(len(p.questions) for p in passages) - sum(len(p.questions) for p in admitted)
@@ -148,7 +148,7 @@ class ExampleBuilder:
             yield PassageExample(number, passage.article, tokens.windows[window], tuple(questions))
 
     def _place(self, answer: GoldAnswer, text: str, tokens: TokenizedPassage) -> tuple[list[TokenSpan], int | None]:
-        """The answer's tokens, and the number of the window that shows them best."""
+        """The token spans of the answer, and the number of the window with most context around it."""
         given = token_span(tokens.offsets, answer.start, answer.start + len(answer.text))
         window = None if given is None else best_window(tokens.windows, given)
         if given is None or window is None:
@@ -176,7 +176,7 @@ class ExampleBuilder:
 
 
 def usable_answer(question: Question, text: str, ambiguous: Ambiguous, report: AlignmentReport) -> GoldAnswer | None:
-    """The answer to learn from: training data has one a question, of several the first stands for all."""
+    """The first well-placed answer, or None; training data has one answer per question."""
     report.questions += 1
     good = [a for a in question.answers if a.text and text[a.start : a.start + len(a.text)] == a.text]
     if not question.answers:
@@ -198,14 +198,14 @@ def occurrences(needle: str, text: str) -> Iterator[int]:
 
 
 def token_span(offsets_T2: NDArray[np.int64], start: int, end: int) -> TokenSpan | None:
-    """The tokens that cover the characters start:end; None if no token touches them."""
+    """The tokens that overlap the characters start:end; None if there are none."""
     first = int(np.searchsorted(offsets_T2[:, 1], start, side="right"))
     last = int(np.searchsorted(offsets_T2[:, 0], end, side="left")) - 1
     return (first, last) if first <= last < len(offsets_T2) else None
 
 
 def best_window(windows: Sequence[Window], span: TokenSpan) -> int | None:
-    """The window that shows most context around a span; None if none holds all of it."""
+    """The window with most context around a span; None if no window contains all of it."""
     holding = [i for i, w in enumerate(windows) if w.start <= span[0] and span[1] < w.stop]
     context = {i: min(span[0] - windows[i].start, windows[i].stop - 1 - span[1]) for i in holding}
     return max(holding, key=lambda i: (context[i], -i)) if holding else None

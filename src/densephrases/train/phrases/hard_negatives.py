@@ -1,4 +1,4 @@
-"""Hard negatives: which passages a trained model confuses, so that they meet in a batch."""
+"""Hard negatives: passages without the answer that a trained model scores highest."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,9 +13,9 @@ from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder
 
 HardNegatives = Sequence[Sequence[int]]
-"""For each passage the numbers of others, those that its questions are most easily answered from first."""
+"""Numbers of other passages for each passage, hardest first."""
 
-LOOKED_AT = 4  # times as many passages as are asked for: some of them hold the answer
+OVERSAMPLE = 4  # passages ranked per hard negative, since some of them contain the answer
 
 
 def hard_negative_passages(
@@ -25,9 +25,9 @@ def hard_negative_passages(
     count: int,
     maxima: Callable[[Floats, NDArray[np.int64]], Maxima] = NumpyMaxima,
 ) -> HardNegatives:
-    """For each passage up to `count` others that its own questions score highest, without those with their answer.
+    """Up to `count` hard negatives for each passage: passages that its questions score highest, without their answer.
 
-    A passage's score for a question is the bound by which `read_collection` searches: best start plus best end.
+    The score of a passage is the upper bound that `read_collection` ranks by: its best start plus its best end.
     """
     encoded = encode_file(encoder, passages)
     scorer = SpanScorer(encoded, config, threshold=None)
@@ -39,21 +39,21 @@ def hard_negative_passages(
         for row, bounds_P in zip(rows.tolist(), scorer.passage_bounds(rows, best_of_passages), strict=True):
             own, question = encoded.questions[row]
             answers = [normalize_answer(gold) for gold in question.golds]
-            for number in likely_passages(bounds_P, count * LOOKED_AT):
-                if number != own and not holds_answer(texts[number], answers):
+            for number in top_passages(bounds_P, count * OVERSAMPLE):
+                if number != own and not contains_answer(texts[number], answers):
                     margin = float(bounds_P[number] - bounds_P[own])
                     found[own][number] = max(margin, found[own].get(number, margin))
     return [sorted(others, key=lambda n: (-others[n], n))[:count] for others in found]
 
 
-def likely_passages(bounds_P: Floats, count: int) -> list[int]:
-    """The passages of the highest bounds, highest first."""
+def top_passages(bounds_P: Floats, count: int) -> list[int]:
+    """The passages with the highest bounds, highest first."""
     count = min(count, len(bounds_P))
     top = np.argpartition(-bounds_P, count - 1)[:count]
     result: list[int] = top[np.argsort(-bounds_P[top], kind="stable")].tolist()
     return result
 
 
-def holds_answer(text: str, answers: Sequence[str]) -> bool:
-    """Whether any answer stands among the text's words, both normalised: then the passage may well be right."""
+def contains_answer(text: str, answers: Sequence[str]) -> bool:
+    """Whether the text contains an answer as whole words; both are normalised. Such a passage may be relevant."""
     return any(f" {answer} " in f" {text} " for answer in answers if answer)

@@ -1,4 +1,4 @@
-"""A batch's vectors to its losses: where scores meet gold positions, teacher and negatives.
+"""The losses of a batch from its vectors, gold positions, teacher distributions and negatives.
 
 Shape suffixes: P passages, T tokens of a passage, Q questions, K occurrences, N candidates, D vector size.
 """
@@ -12,12 +12,12 @@ from densephrases.model.config import ModelConfig
 from densephrases.nn.towers import QuestionStates
 from densephrases.train.phrases.batches import PhraseBatch
 from densephrases.train.phrases.losses import Direction, distillation_loss, marginal_loss, negative_loss, same_phrase
-from densephrases.train.phrases.negatives import Golds
+from densephrases.train.phrases.negatives import GoldPhrases
 
 
 @dataclass(frozen=True, kw_only=True)
 class LossWeights:
-    """The paper's λ1, λ2, λ3, the filter's weight, and ours: every token of the batch as a negative."""
+    """The paper's λ1, λ2, λ3, the weight of the filter, and `tokens`: all tokens of the batch as negatives."""
 
     single: float = 1.0
     distill: float = 2.0
@@ -57,13 +57,13 @@ def phrase_losses(
 
 
 def own_passage(scores_QPT: Tensor, batch: PhraseBatch) -> Tensor:
-    """Of each question's scores those of its own passage (Q, T)."""
+    """The scores (Q, T) of each question in its own passage."""
     owner_Q1T = batch.owner_Q[:, None, None].expand(-1, 1, scores_QPT.shape[-1])
     return scores_QPT.gather(1, owner_Q1T).squeeze(1)
 
 
 def token_negative_loss(scores_QPT: Tensor, gold_QT: Tensor, batch: PhraseBatch) -> Tensor:
-    """Every token of every passage in the batch competes; gold positions of the same answer elsewhere do not."""
+    """All tokens of the batch are candidates, except gold positions of the same answer in other questions."""
     count, passages, width = scores_QPT.shape
     same_QQ = batch.answer_Q[:, None] == batch.answer_Q
     owner_Q1T = batch.owner_Q[:, None, None].expand(-1, 1, width)
@@ -74,7 +74,7 @@ def token_negative_loss(scores_QPT: Tensor, gold_QT: Tensor, batch: PhraseBatch)
 
 
 def coherency_loss(batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionStates, config: ModelConfig) -> Tensor:
-    """DenSPI's joint loss: the gold pair among all pairs start <= end of its passage, coherency included."""
+    """DenSPI's joint loss over all pairs start <= end of the passage, with coherency scores."""
     assert questions.coherency_B is not None
     _, _, left, right = config.split_parts
     own_QTD, content_QT = vectors_PTD[batch.owner_Q], batch.content_PT[batch.owner_Q]
@@ -94,15 +94,15 @@ def coherency_loss(batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionS
     return marginal_loss(total_QTT.reshape(-1, width * width), gold_QTT.reshape(-1, width * width))
 
 
-def gold_phrases(batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionStates) -> Golds:
-    """The vectors of each question's gold phrase; of several occurrences the one the model finds likeliest."""
+def gold_phrases(batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionStates) -> GoldPhrases:
+    """The gold phrase of each question; of several occurrences, the one with the highest score."""
     start_QKD, end_QKD = (take_tokens(vectors_PTD, batch, columns) for columns in (batch.starts_QK, batch.ends_QK))
     with torch.no_grad():
         scores_QK = torch.einsum("qkd,qd->qk", start_QKD, questions.start_BD)
         scores_QK = scores_QK + torch.einsum("qkd,qd->qk", end_QKD, questions.end_BD)
         best_Q1 = scores_QK.masked_fill(batch.starts_QK < 0, -torch.inf).argmax(dim=1, keepdim=True)
     start_Q1, end_Q1 = batch.starts_QK.gather(1, best_Q1), batch.ends_QK.gather(1, best_Q1)
-    return Golds(
+    return GoldPhrases(
         start_ND=take_tokens(vectors_PTD, batch, start_Q1).squeeze(1),
         end_ND=take_tokens(vectors_PTD, batch, end_Q1).squeeze(1),
         answer_N=batch.answer_Q,
@@ -114,14 +114,14 @@ def gold_phrases(batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionSta
 
 
 def take_tokens(vectors_PTD: Tensor, batch: PhraseBatch, columns_QK: Tensor) -> Tensor:
-    """The vectors (Q, K, D) at the given columns of each question's passage; a column of -1 gives any."""
+    """The vectors (Q, K, D) at the given columns of each question's passage; arbitrary where a column is -1."""
     flat_QK = batch.owner_Q[:, None] * vectors_PTD.shape[1] + columns_QK.clamp_min(0)
     taken = vectors_PTD.flatten(0, 1).index_select(0, flat_QK.flatten())
     return taken.reshape(*columns_QK.shape, -1)
 
 
 def gold_positions(batch: PhraseBatch) -> Tensor:
-    """(P, T, 2): which tokens begin and end a gold phrase of any of the passage's questions."""
+    """(P, T, 2): whether a token starts or ends a gold phrase of any question of the passage."""
     width = batch.content_PT.shape[1]
     sides = []
     for columns_QK in (batch.starts_QK, batch.ends_QK):
@@ -132,12 +132,12 @@ def gold_positions(batch: PhraseBatch) -> Tensor:
 
 
 def one_hot_columns(columns_QK: Tensor, width: int) -> Tensor:
-    """(Q, width) with True in the named columns; -1 names none."""
+    """(Q, width) with True in the given columns; -1 is ignored."""
     return (columns_QK[:, :, None] == torch.arange(width, device=columns_QK.device)).any(dim=1)
 
 
-def gold_negative_losses(questions: QuestionStates, candidates: Golds, first: int) -> Tensor:
-    """L_neg of each question; its own gold stands at `first` plus its row among the candidates."""
+def gold_negative_losses(questions: QuestionStates, candidates: GoldPhrases, first: int) -> Tensor:
+    """L_neg of each question; the gold phrase of question i is candidate `first` + i."""
     own_Q = torch.arange(len(questions.start_BD), device=questions.start_BD.device) + first
     sides = (
         (questions.start_BD, candidates.start_ND, candidates.start_N),

@@ -1,4 +1,4 @@
-"""The scores that decide where to look, computed where the model is: a GPU searches all dev passages in a second."""
+"""Best token scores of passages on the model's device: a GPU ranks all dev passages within a second."""
 
 import numpy as np
 import torch
@@ -8,8 +8,8 @@ from densephrases.arrays import Floats
 from densephrases.nn.device import to_numpy
 
 
-class TorchMaxima:
-    """`evaluate.reading.Maxima` in torch."""
+class TorchPassageScores:
+    """The highest inner product of each query in each passage; a torch version of `NumpyMaxima`."""
 
     def __init__(self, vectors_ND: Floats, edges: NDArray[np.int64], device: torch.device) -> None:
         self.vectors_ND = torch.from_numpy(vectors_ND).to(device)

@@ -1,4 +1,4 @@
-"""Which examples meet in a batch, decided by the seed alone."""
+"""Composition of batches; it depends on the seed and the epoch only."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,27 +11,27 @@ from numpy.typing import NDArray
 from densephrases.train.phrases.examples import PassageExample
 from densephrases.train.phrases.hard_negatives import HardNegatives
 
-POOL_BATCHES = 32  # passages are sorted by length within pools of so many batches
-LENGTH_NOISE = 0.5  # of its logarithm: neighbours are of similar length, yet others in each epoch
+POOL_BATCHES = 32  # number of batches in a pool, within which passages are sorted by length
+LENGTH_NOISE = 0.5  # noise on the log of the length, so that groups of similar length differ between epochs
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchPlan:
-    """How a batch is composed.
+    """Composition of a batch.
 
     Attributes:
-        questions: Questions in a batch, the paper's B.
-        per_passage: At most so many questions of a passage meet in one batch (None: all of them); 1 encodes
-            a passage anew for every question, as the original does.
-        neighbours: So many passages of one article, or so many that a model confuses, stand together as harder
-            negatives for each other.
+        questions: Questions per batch, the paper's B.
+        questions_per_passage: Maximum number of questions per passage and batch; None takes all of them, 1 encodes
+            the passage once per question, as the original does.
+        passages_per_group: Passages that are put into one batch as negatives for each other: passages of one
+            article, or hard negatives if there are any.
     """
 
     questions: int = 84
-    per_passage: int | None = None
-    neighbours: int = 1
+    questions_per_passage: int | None = None
+    passages_per_group: int = 1
 
 
 def plan_epoch(
@@ -43,10 +43,10 @@ def plan_epoch(
 ) -> list[list[PassageExample]]:
     """The batches of an epoch: every question once, in an order that depends on seed and epoch only."""
     rng = np.random.default_rng((seed, epoch))
-    pieces = [piece for example in examples for piece in _split_questions(example, plan.per_passage, rng)]
-    units = _units(pieces, plan.neighbours, rng, hard_negatives)
+    pieces = [piece for example in examples for piece in _split_questions(example, plan.questions_per_passage, rng)]
+    groups = _groups(pieces, plan.passages_per_group, rng, hard_negatives)
     return length_pools(
-        units,
+        groups,
         size=lambda unit: sum(len(p.questions) for p in unit),
         length=lambda unit: max(len(p.window.ids) for p in unit),
         capacity=plan.questions,
@@ -55,10 +55,10 @@ def plan_epoch(
 
 
 def draw_generated(examples: Sequence[PassageExample], share: float, seed: int, epoch: int) -> Sequence[PassageExample]:
-    """All annotated questions and a share of the generated ones, drawn anew for each epoch."""
+    """All annotated questions and a random share of the generated ones, another for each epoch."""
     if share == 1:
         return examples
-    rng = np.random.default_rng((seed, epoch, 1))  # other dice than those of the plan
+    rng = np.random.default_rng((seed, epoch, 1))  # independent of the plan's generator
     drawn = []
     for example in examples:
         questions = tuple(q for q in example.questions if not q.generated or rng.random() < share)
@@ -75,42 +75,42 @@ def _split_questions(example: PassageExample, limit: int | None, rng: np.random.
     return [replace(example, questions=tuple(example.questions[i] for i in piece)) for piece in pieces]
 
 
-def _units(
-    pieces: list[PassageExample], neighbours: int, rng: np.random.Generator, hard_negatives: HardNegatives | None
+def _groups(
+    pieces: list[PassageExample], size: int, rng: np.random.Generator, hard_negatives: HardNegatives | None
 ) -> list[list[PassageExample]]:
-    if neighbours == 1:
+    if size == 1:
         return [[piece] for piece in pieces]
     if hard_negatives is not None:
-        return _confused(pieces, neighbours, rng, hard_negatives)
-    units = []
-    for _, group in groupby(pieces, key=lambda piece: piece.article):
-        article = list(group)
+        return _with_hard_negatives(pieces, size, rng, hard_negatives)
+    groups = []
+    for _, of_article in groupby(pieces, key=lambda piece: piece.article):
+        article = list(of_article)
         order = _by_length(article, rng)
-        units += [[article[i] for i in order[at : at + neighbours]] for at in range(0, len(order), neighbours)]
-    return units
+        groups += [[article[i] for i in order[at : at + size]] for at in range(0, len(order), size)]
+    return groups
 
 
 def _by_length(article: list[PassageExample], rng: np.random.Generator) -> NDArray[np.int64]:
-    """An order in which passages of similar length come together, as a batch is filled up to its longest one."""
+    """An order by approximate length: passages of similar length need little padding."""
     lengths = np.log([len(piece.window.ids) for piece in article])
     return np.argsort(lengths + LENGTH_NOISE * rng.random(len(article)))
 
 
-def _confused(
-    pieces: list[PassageExample], neighbours: int, rng: np.random.Generator, hard_negatives: HardNegatives
+def _with_hard_negatives(
+    pieces: list[PassageExample], size: int, rng: np.random.Generator, hard_negatives: HardNegatives
 ) -> list[list[PassageExample]]:
-    """Each passage that is left, in random order, takes along the likeliest of those it is confused with."""
+    """Groups each passage, in random order, with the hardest of its negatives that are not yet in a group."""
     waiting: dict[int, list[PassageExample]] = {}
     for i in rng.permutation(len(pieces)):
         waiting.setdefault(pieces[i].passage, []).append(pieces[i])
-    units = []
+    groups = []
     for passage in list(waiting):
         while waiting[passage]:
-            unit = [waiting[passage].pop()]
+            group = [waiting[passage].pop()]
             others = (other for other in hard_negatives[passage] if waiting.get(other))
-            unit += [waiting[other].pop() for other in islice(others, neighbours - 1)]
-            units.append(unit)
-    return units
+            group += [waiting[other].pop() for other in islice(others, size - 1)]
+            groups.append(group)
+    return groups
 
 
 def length_pools(
@@ -121,11 +121,12 @@ def length_pools(
     capacity: int,
     rng: np.random.Generator,
 ) -> list[list[Item]]:
-    """Shuffled units gathered into batches of about `capacity`, units of similar length together."""
+    """Shuffled units combined into batches of total size `capacity`, approximately, and of similar length."""
     order = rng.permutation(len(units))
     sizes = np.array([size(units[i]) for i in order])
     pool_size = capacity * POOL_BATCHES
-    pools = np.minimum((np.cumsum(sizes) - sizes) // pool_size, max(sizes.sum() // pool_size - 1, 0))  # no small rest
+    # the last pool takes the remainder
+    pools = np.minimum((np.cumsum(sizes) - sizes) // pool_size, max(sizes.sum() // pool_size - 1, 0))
     batches: list[list[Item]] = []
     for pool in np.unique(pools):
         members = order[pools == pool]

@@ -1,1 +1,1 @@
-"""Query-side fine-tuning over a frozen index."""
+"""Query-side fine-tuning: the query encoder learns to retrieve from a frozen index."""

@@ -1,4 +1,4 @@
-"""Which of the query encoders met in training is kept: the one that answers most dev questions."""
+"""Keeps the query encoder of the epoch with the best score on dev."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from densephrases.search.confidence import RIVALS
-from densephrases.train.queries.relevance import Target
 from densephrases.train.queries.retrieve import Found
+from densephrases.train.queries.target import Target
 
 MEASURES: Mapping[Target, str] = {
     "phrase": "exact_match",
@@ -21,7 +21,7 @@ MEASURES: Mapping[Target, str] = {
 
 @dataclass(frozen=True)
 class DevScores:
-    """Percentages of the dev questions whose first result, or one of the first ten, is right."""
+    """Percentage of dev questions with a relevant first result, and with one among the first ten."""
 
     name: str
     first: float
@@ -29,7 +29,7 @@ class DevScores:
     found: Found
 
     @classmethod
-    def of(cls, found: Found, target: Target) -> "DevScores":
+    def from_found(cls, found: Found, target: Target) -> "DevScores":
         first = 100 * float(found.right_QK[:, 0].mean())
         return cls(MEASURES[target], first, 100 * float(found.hit_Q.mean()), found)
 
@@ -37,15 +37,15 @@ class DevScores:
         return {self.name: self.first, f"{self.name}_at_{RIVALS}": self.ten}
 
 
-class Best:
-    """The weights that were best on dev; those before training are among them, so that dev never loses."""
+class BestEpoch:
+    """The weights with the best score on dev. The untrained weights take part, so the score never gets worse."""
 
     def __init__(self) -> None:
         self.weights: dict[str, Tensor] = {}
         self.scores: DevScores | None = None
         self.before: dict[str, float] = {}
         self.last: dict[str, float] = {}
-        self.taken = False
+        self.restored = False
         self._value = -np.inf
         self._shown: dict[str, float] = {}
 
@@ -57,7 +57,7 @@ class Best:
             self.weights = {name: tensor.detach().to("cpu", copy=True) for name, tensor in model.state_dict().items()}
 
     def restore(self, model: nn.Module) -> None:
-        self.taken = True
+        self.restored = True
         if self.weights:
             model.load_state_dict(self.weights)
 
@@ -73,7 +73,7 @@ class Best:
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         names = sorted(self._shown)
         values = state["best_scores"].tolist()
-        if values[0] > self._value:  # else it is what training began with
+        if values[0] > self._value:  # otherwise the untrained weights are still the best
             self._value, self.scores = values[0], None
             self._shown = dict(zip(names, values[1:], strict=True))
             self.weights = {n.removeprefix("best."): t for n, t in state.items() if n.startswith("best.")}

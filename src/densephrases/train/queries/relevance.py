@@ -1,47 +1,44 @@
-"""Which of the results for a question lead to what is sought."""
+"""Which results are relevant to a question."""
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Literal
 
 from densephrases.data.matching.em_f1 import normalize_answer
 from densephrases.data.matching.gold_answers import gold_answers_of, squeeze
 from densephrases.data.questions import OpenQuestion
 from densephrases.index.segment.reader import DocumentRecord
 from densephrases.search.request import Unit
-
-Target = Literal["phrase", "fact", "passage", "document"]
+from densephrases.train.queries.target import Target
 
 UNITS: Mapping[Target, Unit] = {"phrase": "phrase", "fact": "phrase", "passage": "passage", "document": "document"}
-"""What counts as one result when a target is sought."""
+"""The unit of retrieval for each target."""
 
-_KEPT = 1 << 14  # the same phrases and passages are found for many questions, and again in every epoch
+_CACHED = 1 << 14  # the same phrases and passages are retrieved for many questions, and in every epoch
 
-_normal = lru_cache(_KEPT)(normalize_answer)
-_squeezed = lru_cache(_KEPT)(squeeze)
+_normalized = lru_cache(_CACHED)(normalize_answer)
+_squeezed = lru_cache(_CACHED)(squeeze)
 
 
 class Relevance:
-    """Judges the results for one question as evaluation does.
+    """Decides for one question which results are relevant, by the rules of the evaluation.
 
-    A phrase is right if it is an answer. A fact is a phrase that is right and stands in a relevant document, if any is
-    known: what KILT counts. A passage is right if an answer stands in it and it is of a relevant
-    document, if any is known; a document is right if it is relevant, and where none is known to be, if the passage
-    that was found in it is right.
+    A phrase is relevant if it matches a gold answer. The other targets also require a relevant document, if the
+    question lists any: a fact (as KILT counts it) is a matching phrase, a passage has to contain a gold answer, and a
+    document needs nothing else. If no documents are listed, a document is relevant if the retrieved passage is.
     """
 
     def __init__(self, question: OpenQuestion, target: Target, max_words: int) -> None:
         self.target = target
         self._regex = question.regex
-        self._golds = gold_answers_of(question, max_words)
-        self._normals = {_normal(answer) for answer in question.answers}
-        self._relevant = {identifier for identifier, grade in question.documents.items() if grade > 0}
+        self._gold_answers = gold_answers_of(question, max_words)
+        self._normalized = {_normalized(answer) for answer in question.answers}
+        self._relevant_documents = {identifier for identifier, grade in question.documents.items() if grade > 0}
 
     def __call__(self, phrase: str, passage: str, document: DocumentRecord) -> bool:
-        if self.target != "phrase" and self._relevant and document.id not in self._relevant:
+        if self.target != "phrase" and self._relevant_documents and document.id not in self._relevant_documents:
             return False
         if self.target in ("phrase", "fact"):
-            return self._golds.right(phrase) if self._regex else _normal(phrase) in self._normals
-        if self._relevant and self.target == "document":
+            return self._gold_answers.right(phrase) if self._regex else _normalized(phrase) in self._normalized
+        if self._relevant_documents and self.target == "document":
             return True
-        return self._golds.stand_in(passage, _squeezed(passage))
+        return self._gold_answers.stand_in(passage, _squeezed(passage))

@@ -25,7 +25,8 @@ from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import exact_candidates, searchable_segments
 from densephrases.search.scoring.windows import Queries
-from densephrases.train.queries.relevance import UNITS, Relevance, Target
+from densephrases.train.queries.relevance import UNITS, Relevance
+from densephrases.train.queries.target import Target
 
 AT_ONCE = 32  # questions that are looked up together
 _LEAST_AT_ONCE = 4

@@ -1,8 +1,9 @@
-"""One run of query-side fine-tuning, from questions to the tower that answers most of dev."""
+"""One run of query-side fine-tuning: from questions to the best query encoder on dev."""
 
+import logging
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -14,20 +15,14 @@ from densephrases.model.encoder import Encoder
 from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower
 from densephrases.search.confidence import Calibration
 from densephrases.search.searcher import Searcher
-from densephrases.train.loop.checkpoint import FOLDER as CHECKPOINT_FOLDER
+from densephrases.train.loop.checkpoint import CHECKPOINT_FOLDER
 from densephrases.train.loop.loop import Loop, Observer
+from densephrases.train.queries.adaptation import Adaptation
 from densephrases.train.queries.relevance import UNITS
 from densephrases.train.queries.retrieve import Lookup, LookupSettings, default_processes, spread_lookup
-from densephrases.train.queries.task import Coverage, QuerySettings, QueryTask
+from densephrases.train.queries.task import QuerySettings, QueryTask
 
-
-@dataclass(frozen=True)
-class Learned:
-    """What a run leaves behind."""
-
-    encoder: AdaptedEncoder
-    scores: dict[str, float]
-    coverage: Coverage
+logger = logging.getLogger(__name__)
 
 
 def learn_queries(
@@ -41,13 +36,13 @@ def learn_queries(
     observers: Sequence[Observer] = (),
     resume: bool = True,
     cpu: bool = False,
-) -> Learned:
-    """Trains the query encoder in place; `run` is where checkpoints go, which a killed run goes on from."""
+) -> Adaptation:
+    """Trains the query encoder in place; `run` is the folder for checkpoints, from which a killed run resumes."""
     index.settings.refuse_other_model(base)
     if not asked:
         raise DataError("There is no question to learn from; give at least one with its answers.")
     if not index.documents or not index.rows:
-        raise DataError(f"The index in '{index.folder}' holds no text, so that nothing can be found in it.")
+        raise DataError(f"The index in '{index.folder}' is empty: add documents before training on it.")
     torch.manual_seed(settings.loop.seed)
     if settings.freeze_embeddings:
         tower.freeze_word_embeddings()
@@ -69,20 +64,20 @@ def learn_queries(
     shutil.rmtree(run / CHECKPOINT_FOLDER, ignore_errors=True)
     if not task.hits.any():
         raise DataError(
-            f"None of the {len(asked):,} questions has an answer among its {settings.top_k} best results, so that "
-            "nothing could be learned: the index may not hold the answers, or top_k may be too small."
+            f"None of the {len(asked):,} questions has an answer among its {settings.top_k} best results, so nothing "
+            "could be learned: check that the index contains the answers, or increase top_k."
         )
-    return Learned(AdaptedEncoder(base, tower), scores, task.coverage)
+    return Adaptation(AdaptedEncoder(base, tower), scores, task.coverage)
 
 
 def _as_asked(questions: Sequence[OpenQuestion], index: IndexFolder, encoder: Encoder) -> list[OpenQuestion]:
-    """Written as search will write them: with capitals, if the model knows them and the question has none."""
+    """Truecased as in search, if the model is cased."""
     texts = Searcher(index.snapshot, encoder).truecased([question.text for question in questions])
     return [replace(question, text=text) for question, text in zip(questions, texts, strict=True)]
 
 
 def _confidence(task: QueryTask) -> dict[str, float] | None:
-    """Fitted on dev, as scores mean something else now; None where nothing can be fitted."""
+    """A calibration for the changed scores, fitted on dev; None without phrases to fit it on."""
     if not task.dev or UNITS[task.settings.target] != "phrase":
         return None
     found = task.dev_scores().found if task.best.scores is None else task.best.scores.found
@@ -90,5 +85,6 @@ def _confidence(task: QueryTask) -> dict[str, float] | None:
     right = [row[:1].tolist() if len(scores) else [] for row, scores in zip(found.right_QK, lists, strict=True)]
     try:
         return Calibration.fit(lists, right).to_dict()
-    except ConfigError:  # all right or all wrong: nothing to tell them apart by
+    except ConfigError as error:  # all dev answers are right, or all are wrong
+        logger.warning("No confidence was fitted to the new query encoder: %s", error)
         return None

@@ -1,7 +1,7 @@
-"""Query-side fine-tuning (paper §6): question encoders learn to find answers in a frozen index.
+"""Query-side fine-tuning (paper §6): the query encoder learns to retrieve answers from a frozen index.
 
-For every question the best phrases are looked up in the index. The loss is -log of the probability that the softmax of
-their scores gives to the right ones together. Nothing but the query encoder changes.
+For every question the best phrases are retrieved from the index. The loss is -log of the total probability that the
+softmax over their scores assigns to the relevant ones. Only the query encoder changes.
 
 Shape suffixes: Q questions, K phrases of a question, D vector size.
 """
@@ -26,25 +26,26 @@ from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.loop.tensors import Inputs, Tensors, inputs
 from densephrases.train.phrases.losses import marginal_loss
 from densephrases.train.phrases.sampling import length_pools
-from densephrases.train.queries.best_epoch import MEASURES, Best, DevScores
-from densephrases.train.queries.relevance import Target
+from densephrases.train.queries.adaptation import Coverage
+from densephrases.train.queries.best_epoch import MEASURES, BestEpoch, DevScores
 from densephrases.train.queries.retrieve import Finder, Found, Lookup
+from densephrases.train.queries.target import Target
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuerySettings:
-    """How a query encoder is learned; the defaults are the paper's.
+    """Settings of query-side fine-tuning; the defaults are the paper's.
 
     Attributes:
-        target: What must be found: the answer itself, the answer in a relevant document, or a passage or a document
-            that holds it.
-        top_k: Results that are looked up for each question and compete in the loss.
-        batch_size: Questions of a step; those without anything right among their results do not count.
-        refresh_every: Steps between lookups. Each looks up the questions of the steps to come with the encoders as
-            they are, so that fresher results cost no more.
-        effort: Of the lookup, from 0, fast, to 1, exact.
-        freeze_embeddings: Keep the word embeddings.
-        processes: That look up questions tower by tower; None takes one for each core of a large machine.
+        target: What has to be retrieved: the answer itself, the answer in a relevant document, or a passage or document
+            that contains it.
+        top_k: Retrieved results per question that enter the loss.
+        batch_size: Questions per step; questions without a relevant result do not count.
+        refresh_every: Steps between two retrievals. Each retrieval covers only the questions of the next steps, so a
+            smaller value costs no more.
+        effort: Effort of the retrieval, from 0 (fast) to 1 (exact).
+        freeze_embeddings: Do not train the word embeddings.
+        processes: Processes that retrieve in parallel; None takes one per core of a large machine.
     """
 
     target: Target = "phrase"
@@ -66,33 +67,21 @@ class QuerySettings:
                 raise ConfigError(f"{name}={getattr(self, name)} is too small; expected at least {least}.")
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """What became of the training questions: without a right result in an epoch, a question was skipped in it."""
-
-    questions: int
-    hits: tuple[int, ...]  # of each epoch, questions with a right result
-
-    def __str__(self) -> str:
-        first, last = (f"{self.questions - hits:,}" for hits in (self.hits[0], self.hits[-1]))
-        return f"{self.questions:,}, of which {first} were skipped in the first epoch and {last} in the last"
-
-
 @dataclass(frozen=True)
 class QueryBatch(Tensors):
     tokens: Inputs
     start_QKD: Tensor
     end_QKD: Tensor
-    penalty_QK: Tensor  # taken off the scores: for length and the words of the question, inf where there is no phrase
+    penalty_QK: Tensor  # subtracted from the scores: length and lexical penalties, inf where there is no phrase
     right_QK: Tensor
-    weight_Q: Tensor  # 0 on rows that only fill up the shape
+    weight_Q: Tensor  # 0 on padding rows
     token_count: int
 
 
 class QueryTask:
-    """Plans, lookups, losses and evaluation of a query encoder, for the loop.
+    """Query-side fine-tuning as a task of the training loop: batches, retrieval, losses, evaluation.
 
-    What the loop takes for an epoch is a round: as many steps as go by between two lookups.
+    An epoch of the loop is a round here: the steps between two retrievals.
     """
 
     def __init__(
@@ -111,15 +100,15 @@ class QueryTask:
         self.backbone_parameters = len(self.model.backbones) * backbone_parameters(self.model.question_start)
         self.rounds_per_epoch = -(-len(self._epoch_plan(0)) // settings.refresh_every)
         self.hits = np.zeros(settings.loop.epochs, dtype=np.int64)
-        self.best = Best()
-        self._rows: tuple[int, dict[int, int], Found] | None = None  # of a round: where each question's results are
+        self.best = BestEpoch()
+        self._rows: tuple[int, dict[int, int], Found] | None = None  # round, row of each question, retrieved results
         self._restored: tuple[int, Found] | None = None
         self._rows_per_batch = 0
         self._tokens_multiple = 8
 
     @property
     def loop(self) -> LoopConfig:
-        """As the loop counts."""
+        """The loop's settings, counted in rounds."""
         every = self.settings.loop.evaluate_every if self.dev else None
         return replace(
             self.settings.loop,
@@ -141,7 +130,7 @@ class QueryTask:
             self.best.offer(self.dev_scores(), self.model)
 
     def plan(self, epoch: int) -> list[list[int]]:
-        """The batches of a round, as numbers of questions."""
+        """The batches of a round, as question numbers."""
         number, piece = divmod(epoch, self.rounds_per_epoch)
         batches = self._epoch_plan(number)
         edges = np.linspace(0, len(batches), self.rounds_per_epoch + 1).round().astype(int).tolist()
@@ -154,7 +143,7 @@ class QueryTask:
         return length_pools(units, size=len, length=lambda unit: len(self.ids[unit[0]]), capacity=size, rng=rng)
 
     def begin_epoch(self, epoch: int) -> None:
-        """Looks up the round's questions, unless a checkpoint holds what was found when the round began."""
+        """Retrieves for the round's questions, unless a checkpoint holds the results of the current round."""
         numbers = [number for batch in self.plan(epoch) for number in batch]
         if self._restored is not None and self._restored[0] == epoch:
             found = self._restored[1]
@@ -170,7 +159,7 @@ class QueryTask:
         return self.look_up(Queries(vectors.start_BD, vectors.end_BD), asked, k)
 
     def _hits_of(self, planned: Sequence[int]) -> list[int]:
-        """Those with something right among their results."""
+        """Questions with a relevant result."""
         assert self._rows is not None
         _, row_of, found = self._rows
         hit_Q = found.hit_Q
@@ -190,7 +179,7 @@ class QueryTask:
         there_QK = chosen.segment_QK >= 0
         penalty_QK = self.model.config.length_penalty * chosen.length_QK + chosen.penalty_QK
         penalty_QK = np.where(there_QK, penalty_QK, np.inf)
-        right_QK = chosen.right_QK if own else there_QK  # all right: no loss, where there is no question to learn from
+        right_QK = chosen.right_QK if own else there_QK  # all relevant: zero loss, for a process without a question
         ids = [self.ids[number] for number in rows]
         return QueryBatch(
             inputs(ids, [np.zeros_like(row) for row in ids], self.model.tokens.pad_id, self._tokens_multiple),
@@ -204,7 +193,7 @@ class QueryTask:
 
     def losses(self, model: nn.Module, batch: QueryBatch) -> dict[str, Tensor]:
         questions: QuestionStates = model(*batch.tokens.arguments)
-        with torch.autocast(batch.start_QKD.device.type, enabled=False):  # bfloat16 is too coarse to rank by
+        with torch.autocast(batch.start_QKD.device.type, enabled=False):  # bfloat16 is too coarse for ranking
             scores_QK = phrase_scores(questions.float(), batch.start_QKD, batch.end_QKD) - batch.penalty_QK
             loss_Q = marginal_loss(scores_QK, batch.right_QK)
         return {"loss": (loss_Q * batch.weight_Q).sum()}
@@ -213,16 +202,16 @@ class QueryTask:
         return 6.0 * self.backbone_parameters * batch.token_count
 
     def evaluate(self) -> dict[str, float]:
-        if self.dev and not self.best.taken:
+        if self.dev and not self.best.restored:
             self.best.offer(self.dev_scores(), self.model)
             return self.best.last
         return self.best.summary
 
     def dev_scores(self) -> DevScores:
-        return DevScores.of(self._found(self.dev, self.dev_ids, RIVALS), self.settings.target)
+        return DevScores.from_found(self._found(self.dev, self.dev_ids, RIVALS), self.settings.target)
 
     def save(self, folder: Path) -> None:
-        """Whoever asked for the training writes the model: the best tower is in place from here on."""
+        """Puts the best query encoder in place; the caller of the training writes the model."""
         self.best.restore(self.model)
 
     def state(self) -> dict[str, Tensor]:
@@ -240,6 +229,6 @@ class QueryTask:
 
 
 def phrase_scores(questions: QuestionStates, start_QKD: Tensor, end_QKD: Tensor) -> Tensor:
-    """Each question's inner products with its own phrases."""
+    """Inner products of each question with its retrieved phrases."""
     starts_QK = torch.einsum("qd,qkd->qk", questions.start_BD, start_QKD)
     return starts_QK + torch.einsum("qd,qkd->qk", questions.end_BD, end_QKD)

@@ -1,0 +1,47 @@
+"""What the generation commands print: a progress bar, leaks into test files, counts."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from densephrases.cli.lines import counted
+
+if TYPE_CHECKING:
+    from densephrases.data.decontaminate import LeakReport
+    from densephrases.data.generated.without_passages import QuestionCounts
+
+console = Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def progress_bar(name: str) -> Iterator[Callable[[int], None]]:
+    """Yields a function that advances the bar, which appears with the first item: an early error prints one line."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(*columns, TimeElapsedColumn(), console=console)
+    task = bar.add_task(name, total=None)
+
+    def advance(count: int) -> None:
+        if count:
+            bar.start()
+        bar.update(task, advance=count)
+
+    try:
+        yield advance
+    finally:
+        if bar.live.is_started:  # stopping a bar that never started would print an empty line
+            bar.stop()
+
+
+def show_leaks(leaks: "LeakReport", exclude: list[Path] | None) -> None:
+    if exclude:
+        console.print(f"{leaks}.")
+    else:
+        console.print("Nothing was checked against test files: name them with --exclude.")
+
+
+def question_counts(counts: "QuestionCounts") -> str:
+    return f"{counted(counts.questions, 'question')} about {counted(counts.passages, 'passage')}"
