@@ -1,18 +1,9 @@
 """Arguments and options that several commands share."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-
-
-class Quantizer(StrEnum):
-    fp16 = "fp16"
-    int8 = "int8"
-    int4 = "int4"
-    pq = "pq"
-
 
 SquadData = Annotated[Path, typer.Argument(metavar="DATA", help="SQuAD JSON, plain or compressed.")]
 Model = Annotated[str, typer.Option(help="A bundled model's name or a model folder.")]

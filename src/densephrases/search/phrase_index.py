@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack, overload
 from densephrases.errors import DensePhrasesError, MissingExtraError, PhraseIndexError
 from densephrases.index.disk_usage import Storage
 from densephrases.index.folder import IndexFolder, IndexInfo
-from densephrases.index.kinds import CandidateKind, Quantizer
+from densephrases.index.kinds import CandidateKind, Device, Quantizer
 from densephrases.index.manifest import Manifest
 from densephrases.index.progress import Progress, ProgressCallback
 from densephrases.index.settings import IndexSettings
 from densephrases.model.encoder import Encoder
 from densephrases.search.answers import Answer, Unit
 from densephrases.search.confidence import Calibration
-from densephrases.search.encoders import Device, Model, encoder_of, name_of
+from densephrases.search.encoders import Model, encoder_of, name_of
 from densephrases.search.filters import Where
 from densephrases.search.relations import QUESTION, Extraction, Fact, extract_facts
 from densephrases.search.searcher import Request, Searcher

@@ -15,8 +15,9 @@ from densephrases.cli.eval.articles import confidence, words
 from densephrases.cli.eval.open import open_domain
 from densephrases.cli.eval.slots import slots
 from densephrases.cli.extras import quiet_transformers, require
-from densephrases.cli.options import AsJson, Model, Quantizer, SquadData, Words
+from densephrases.cli.options import AsJson, Model, SquadData, Words
 from densephrases.errors import DataError
+from densephrases.index.kinds import Quantizer
 
 if TYPE_CHECKING:
     from densephrases.evaluate.reading import EncodedFile
@@ -77,7 +78,7 @@ def reading(
         )
     encoder, encoded = _encode(data, model, runtime, precision)
     if quantizer is not None:
-        encoded = encoded.kept_as(quantizer.value, encoder.product_quantizer, threshold)
+        encoded = encoded.kept_as(quantizer, encoder.product_quantizer, threshold)
     config = encoder.config if words is None else encoder.config.with_lexical_weight(words)
     with Progress(console=progress_console, transient=True) as progress:
         bar = progress.add_task("searching all passages" if all_passages else "reading", total=len(encoded.questions))
