@@ -41,7 +41,7 @@ def _imported(name: str) -> Callable[..., None] | typer.Typer:
         case "export" | "import-original":
             from densephrases.cli import export as module
         case _:
-            from densephrases.cli import index as module
+            from densephrases.cli import indexes as module
     command: Callable[..., None] | typer.Typer = getattr(module, "app", None) or getattr(module, name.replace("-", "_"))
     return command
 

@@ -18,7 +18,7 @@ _MEANT_AS_WINDOWS = ("iso8859-1", "ascii")  # as in the HTML standard
 _LEFT_OUT = frozenset(
     ("annotation", "canvas", "iframe", "noembed", "noframes", "noscript", "object", "script", "style")
 )
-_LEFT_OUT |= {"button", "select", "svg", "template"}
+_LEFT_OUT |= {"button", "select", "style", "svg", "template"}
 _PAGE_PARTS = frozenset(("aside", "footer", "header"))
 # Inside these, a header or an aside belongs to the content. A header inside another is part of it.
 _CONTENT = ("article", "section", "blockquote", "header")

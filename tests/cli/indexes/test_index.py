@@ -22,9 +22,8 @@ from densephrases.model.encoder import Encoder
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
 from densephrases.text.readers.read import read_documents
-
-from .conftest import TEXTS, Command
-from .test_main import is_one_sentence
+from tests.cli.conftest import TEXTS, Command
+from tests.cli.test_main import is_one_sentence
 
 
 def info(densephrases: Command, index: Path) -> Any:
@@ -225,7 +224,7 @@ def test_a_stopped_run_is_resumed(
         r"Stopped\. The index has (\d) documents; the same command goes on from there\.\n", stopped.err
     )
     assert there
-    assert densephrases("info", tmp_path / "index").out.endswith("unfinished: run the command that was stopped again\n")
+    assert densephrases("info", tmp_path / "index").out.endswith("unfinished: run the interrupted command again\n")
 
     other = densephrases(*run, tmp_path / "index", "--quantizer", "fp16")
     assert is_one_sentence(other)

@@ -1,0 +1,64 @@
+"""`densephrases index`: documents into a new index."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from densephrases.cli.indexes.sources import Paths, Strict
+from densephrases.errors import ConfigError
+from densephrases.index.kinds import CandidateKind, Device, Quantizer
+
+if TYPE_CHECKING:
+    from densephrases.search.phrase_index import Threshold
+
+
+def index(
+    paths: Paths,
+    out: Annotated[Path, typer.Option(help="New folder for the index, or an unfinished one to resume.")],
+    model: Annotated[
+        str,
+        typer.Option(help="Bundled model, or folder of an exported one; with --device cuda also of a checkpoint."),
+    ] = "small",
+    filter_threshold: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBER|none", help="Leave out tokens whose filter logit is lower [default: the model's]."
+        ),
+    ] = "",
+    quantizer: Annotated[
+        Quantizer | None,
+        typer.Option(help="How vectors are stored [default: pq if the model has codebooks, else int8]."),
+    ] = None,
+    candidates: Annotated[
+        CandidateKind | None, typer.Option(help="Kind of candidate index [default: chosen by size].")
+    ] = None,
+    device: Annotated[Device, typer.Option(help="Encode passages on the CPU or on a GPU.")] = "cpu",
+    strict: Strict = False,
+) -> None:
+    """Index documents into a new folder. After an interruption, run the same command again to resume."""
+    from densephrases.cli.show.building import Building
+    from densephrases.search.phrase_index import PhraseIndex
+
+    threshold = _threshold(filter_threshold)
+    with Building(out, paths, strict=strict) as building:
+        made = PhraseIndex.create(
+            out,
+            building.documents(),
+            model=model,
+            quantizer=quantizer,
+            filter_threshold=threshold,
+            candidates=candidates,
+            device=device,
+            progress=building.reported,
+        )
+    typer.echo(building.summarise(made.info()))
+
+
+def _threshold(written: str) -> "Threshold":
+    if written in ("", "none"):
+        return None if written else "model"
+    try:
+        return float(written)
+    except ValueError:
+        raise ConfigError(f"--filter-threshold={written} is neither a number nor 'none'.") from None

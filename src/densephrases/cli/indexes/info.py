@@ -1,0 +1,66 @@
+"""`densephrases info`: the contents and settings of an index."""
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.filesize import decimal
+from rich.table import Table
+
+from densephrases.cli.lines import counted
+from densephrases.cli.options import AsJson, IndexArgument
+
+if TYPE_CHECKING:
+    from densephrases.index.disk_usage import Storage
+    from densephrases.index.folder import IndexInfo
+
+
+def info(
+    folder: IndexArgument,
+    storage: Annotated[
+        bool, typer.Option("--storage", help="Show what the bytes are used for, in all and per token.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what an index contains and how it was made."""
+    from densephrases.index.folder import IndexFolder
+
+    opened = IndexFolder.open(folder)
+    found, parts = opened.info(), opened.storage() if storage else None
+    if as_json:
+        extra = {} if parts is None else {"storage": asdict(parts) | {"bytes_per_token": parts.bytes_per_token}}
+        typer.echo(json.dumps(asdict(found) | extra))
+        return
+    for name, value in _described(found).items():
+        typer.echo(f"{name:<17} {value}")
+    if parts is not None:
+        Console(highlight=False).print(_storage_table(parts))
+
+
+def _storage_table(storage: "Storage") -> Table:
+    """Bytes of each part: in all, per kept token and per token of text."""
+    title = f"{storage.rows:,} of {counted(storage.tokens, 'token')} kept"
+    table = Table("part", "bytes", "per kept token", "per token", title=title)
+    for name, size in [*storage.parts.items(), ("all", storage.bytes)]:
+        rates = (f"{size / max(count, 1):.2f}" for count in (storage.rows, storage.tokens))
+        table.add_row(name, f"{size:,}", *rates, end_section=name == "deleted")
+    return table
+
+
+def _described(found: "IndexInfo") -> dict[str, str]:
+    settings = found.settings
+    threshold = settings.filter_threshold
+    return {
+        "documents": f"{found.documents:,}",
+        "deleted": f"{found.deleted:,}",
+        "passages": f"{found.passages:,}",
+        "vectors": f"{found.rows:,} of {settings.dim} dimensions as {settings.quantizer}",
+        "size": f"{decimal(found.bytes)} in {counted(found.segments, 'segment')}",
+        "model": f"{settings.model} ({settings.fingerprint})",
+        "filter threshold": "none" if threshold is None else f"{threshold:g}",
+        "candidates": settings.candidates or "chosen by size",
+        "written by": f"densephrases {found.package_version}",
+        "state": "unfinished: run the interrupted command again" if found.building else "complete",
+    }
