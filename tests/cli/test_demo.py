@@ -68,7 +68,8 @@ def test_a_folder_of_choice(densephrases: Command, articles: Path, tmp_path: Pat
 def test_the_cache_without_a_setting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.delenv("LOCALAPPDATA", raising=False)
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
     assert demo._cache_folder().is_relative_to(tmp_path)
     assert "densephrases" in demo._cache_folder().parts
 

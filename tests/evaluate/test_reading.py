@@ -192,7 +192,7 @@ def test_collection_like_brute_force(
     seed: int, coherency: bool, threshold: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "QUESTIONS_AT_ONCE", 4)
-    monkeypatch.setattr(spans, "_SPANS_AT_FIRST", 1)
+    monkeypatch.setattr(spans, "_FIRST_SPANS", 1)
     encoder = RandomEncoder(seed, coherency)
     encoded = encode_file(encoder, random_file(seed))
     advanced: list[int] = []

@@ -1,4 +1,4 @@
-"""`densephrases ask`: one question, a file of them, or one after another."""
+"""`densephrases ask`: one question, a file of questions, or a conversation."""
 
 import sys
 from collections.abc import Iterator
@@ -27,35 +27,37 @@ _PROMPT = "Question: "
 def ask(
     folder: IndexArgument,
     question: Annotated[
-        str | None, typer.Argument(help="Without one, questions are read from stdin; at a terminal, with a prompt.")
+        str | None, typer.Argument(help="Without one, questions are read from stdin, with a prompt at a terminal.")
     ] = None,
     k: Annotated[int, typer.Option("-k", help="Number of answers per question.")] = SHOWN,
     unit: Annotated[Unit, typer.Option(help="What counts as one answer.")] = "phrase",
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="Only documents with this metadata; of one key any given value."),
+        typer.Option(
+            metavar="KEY=VALUE", help="Only documents with this metadata; repeat a key to allow several values."
+        ),
     ] = None,
     documents_file: Annotated[
-        Path | None, typer.Option(help="Only documents whose ids are lines of this file.")
+        Path | None, typer.Option(help="File with the ids of the documents to search, one per line.")
     ] = None,
-    min_confidence: Annotated[float, typer.Option(help="Only answers as probable as this, from 0 to 1.")] = 0.0,
+    min_confidence: Annotated[float, typer.Option(help="Drop answers below this probability, from 0 to 1.")] = 0.0,
     effort: Effort = DEFAULT_EFFORT,
     lexical_weight: LexicalWeight = None,
     truecase: Truecase = True,
     model: IndexModel = None,
     task: Task = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a question.")] = False,
-    file: Annotated[Path | None, typer.Option(help="File with a question a line.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per question.")] = False,
+    file: Annotated[Path | None, typer.Option(help="File with one question per line.")] = None,
 ) -> None:
     """Answer questions from an index.
 
-    Piped to another program, each answer is a line: rank, answer, score, confidence, title and id of the document,
-    separated by tabs; with questions from a file or from stdin, the question comes first.
+    If stdout is not a terminal, each answer is one line of fields separated by tabs: rank, answer, score, confidence,
+    title and id of the document. If questions come from a file or from stdin, the question is the first field.
     """
     from densephrases.search.phrase_index import PhraseIndex
 
     if question is not None and file is not None:
-        raise DataError("Both a question and --file are given; give one of them.")
+        raise DataError("Both a question and --file are given; give only one of them.")
     questions = read_lines(file) if file is not None else None if question is None else [question]
     request = SearchRequest(
         k=k,
@@ -94,13 +96,13 @@ def _where(conditions: list[str] | None) -> dict[str, list[str]] | None:
     for condition in conditions:
         key, equals, value = condition.partition("=")
         if not key or not equals:
-            raise ConfigError(f"--where {condition} is not of the form key=value.")
+            raise ConfigError(f"--where {condition} is not of the form key=value; expected for example lang=en.")
         wanted.setdefault(key, []).append(value)
     return wanted
 
 
 def _show(request: SearchRequest, as_json: bool, *, single: bool, batch: bool) -> tuple["Show", SearchRequest]:
-    """How answers are shown, and what is to be asked for that."""
+    """How answers are shown, and the request for it."""
     from densephrases.cli.show.answers import ShowLines, show_json
 
     if as_json:
@@ -111,7 +113,7 @@ def _show(request: SearchRequest, as_json: bool, *, single: bool, batch: bool) -
 
 
 def in_terminal(request: SearchRequest, *, repeat_question: bool = False) -> tuple["Show", SearchRequest]:
-    from densephrases.cli.show.answers import OVERSAMPLE, ShowInTerminal
+    from densephrases.cli.show.terminal import OVERSAMPLE, ShowInTerminal
 
     show = ShowInTerminal(no_answer(request), request.k, repeat_question=repeat_question)
     return show, replace(request, k=OVERSAMPLE * request.k) if request.unit == "phrase" else request
@@ -129,7 +131,7 @@ def at_terminal() -> bool:
 
 
 def converse(index: "PhraseIndex", request: SearchRequest, show: "Show") -> None:
-    """One question after another; an empty line or the end of input ends it, Ctrl-C only the question."""
+    """Answer questions until an empty line or the end of input; Ctrl-C cancels only the question."""
     with suppress(ImportError):  # Windows has none
         import readline  # noqa: F401  (gives `input` a history and editing)
     typer.echo(f"{counted(len(index), 'document')}. Ctrl-C cancels a question; an empty line or Ctrl-D ends.")
@@ -152,4 +154,4 @@ def _stdin_questions() -> Iterator[str]:
             if line.strip():
                 yield line.strip()
     except UnicodeDecodeError as error:
-        raise DataError(f"The questions on stdin are no text: {error}.") from error
+        raise DataError(f"The questions on stdin are not UTF-8 text: {error}.") from error

@@ -1,18 +1,18 @@
-"""`densephrases demo`: the sample articles, indexed and ready to be asked."""
+"""`densephrases demo`: the sample articles, indexed, and questions to them."""
 
-import os
-import sys
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from densephrases.atomic_files import replace_file
+
 if TYPE_CHECKING:
     from densephrases.model.encoder import Encoder
     from densephrases.search.phrase_index import PhraseIndex
 
-# Of the sample's questions, one each for a date, a person, a place, a number and a thing.
+# Of the sample's questions one each about a date, a person, a place, a number and a thing.
 SHOWN = (
     "When was the Battle of Hastings?",
     "Which farmer was the first to see Halley's Comet return as foretold?",
@@ -27,16 +27,16 @@ _DIGITS = 12
 
 def demo(
     no_prompt: Annotated[
-        bool, typer.Option("--no-prompt", help="Print five answered questions instead of asking for one.")
+        bool, typer.Option("--no-prompt", help="Print five questions and answers instead of a prompt.")
     ] = False,
     folder: Annotated[
         Path | None, typer.Option(help="Folder for the index [default: one in the user's cache].")
     ] = None,
 ) -> None:
-    """Index some fifty articles of Wikipedia that come with the package, then ask them."""
+    """Index about fifty Wikipedia articles that come with the package, then answer questions from them."""
     from densephrases.cli.ask import SHOWN as ANSWERS
     from densephrases.cli.ask import answer, at_terminal, converse, in_terminal
-    from densephrases.cli.show.answers import show_briefly
+    from densephrases.cli.show.terminal import show_briefly
     from densephrases.model.load import load
     from densephrases.search.request import SearchRequest
 
@@ -62,12 +62,12 @@ def _sample_index(folder: Path, encoder: "Encoder") -> "PhraseIndex":
     console.print(f"Indexing the sample articles once; the index is kept in {folder}.", markup=False, soft_wrap=True)
     with Building(folder, [articles_path()], strict=True) as building:
         index = PhraseIndex.create(folder, building.documents(), model=_MODEL, progress=building.reported)
-    (folder / SUGGESTIONS_FILE).write_text("\n".join([*SHOWN, ""]), encoding="utf-8")  # for `serve`
+    replace_file(folder / SUGGESTIONS_FILE, "\n".join([*SHOWN, ""]))  # for `serve`
     return index
 
 
 def _key(encoder: "Encoder") -> str:
-    """Another model, other articles or another format of indexes need an index of their own."""
+    """Changes with the model, the articles and the format of indexes, each of which needs a new index."""
     from densephrases.index.manifest import SCHEMA_VERSION
     from densephrases.sample import articles_path
 
@@ -76,8 +76,6 @@ def _key(encoder: "Encoder") -> str:
 
 
 def _cache_folder() -> Path:
-    if given := os.environ.get("XDG_CACHE_HOME"):
-        return Path(given) / "densephrases"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "densephrases" / "Cache"
-    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "densephrases"
+    from platformdirs import user_cache_path
+
+    return user_cache_path("densephrases", appauthor=False)

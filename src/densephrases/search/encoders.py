@@ -1,4 +1,4 @@
-"""The encoder that a model is meant by: a name, a folder, and on which device."""
+"""From a model's name or folder to its encoder on a device."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def _on_gpu(folder: Path) -> Encoder:
 
 
 def name_of(model: Model, encoder: Encoder) -> str:
-    """Where the model is found again: a bundled name, or its folder wherever the index is opened from."""
+    """What the index stores to find the model again: a bundled name, or an absolute folder."""
     if isinstance(model, Encoder):
         return str(getattr(model, "folder", encoder.config.base))
     return model if isinstance(model, str) and model in bundled_names() else str(Path(model).resolve())
