@@ -1,6 +1,10 @@
 """The queue, the deadline, and answers while the index changes."""
 
+from typing import Any
+
 from densephrases.search.phrase_index import PhraseIndex
+from densephrases.search.request import SearchRequest
+from densephrases.serve.runtime.service import SearchJob
 from tests.serve.running import CITIES, GatedEncoder, is_problem, running
 
 
@@ -38,3 +42,13 @@ def test_the_deadline(index: PhraseIndex, encoder: GatedEncoder) -> None:
         assert is_problem(reply, 503, "deadline")
         assert reply.headers["retry-after"] == "1"
         encoder.gate.set()
+
+
+def test_jobs_that_share_a_batch() -> None:
+    def job(task: str | None = None, **options: Any) -> SearchJob:
+        return SearchJob(SearchRequest(**options), task)
+
+    assert job(where={"a": ["b", "c"]}, documents=["d"]) == job(where={"a": ["b", "c"]}, documents={"d"})
+    assert hash(job(where={"a": ["b"]})) == hash(job(where={"a": ["b"]}))
+    different = [job(), job("web"), job(k=3), job(where={"a": True}), job(where={"a": 1}), job(where={"a": "c"})]
+    assert len(set(different)) == len(different)
