@@ -7,7 +7,7 @@ import pytest
 from densephrases.errors import ConfigError
 from densephrases.serve.keys import Keys
 
-from .conftest import ADMIN, READING
+from .running import ADMIN, READING
 
 
 def test_keys(keys: Keys) -> None:

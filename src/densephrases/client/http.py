@@ -106,7 +106,7 @@ class Connection:
     def __init__(self, address: Address) -> None:
         self._address = address
         self._http = httpx.Client(**address.options())
-        self.close = finalize(self, self._http.close)  # also called for a client that nobody closes
+        self.close = finalize(self, self._http.close)  # also runs if the client is never closed
 
     def call(self, call: Call) -> Any:
         for left in range(self._address.retries, -1, -1):

@@ -144,7 +144,7 @@ class _Workers:
         for process in processes:
             process.join()
         if not self._ready.is_set() and any(process.exitcode for process in processes):
-            raise ServiceError("A worker could not start; the log above tells why.")
+            raise ServiceError("A worker could not start; see the log above.")
 
     def _replaced(self, number: int, process: BaseProcess) -> BaseProcess:
         log.error("worker %s ended with exit code %s", process.pid, process.exitcode)

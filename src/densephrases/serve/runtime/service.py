@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from densephrases.index.folder import IndexFolder
 from densephrases.index.manifest import Manifest
 from densephrases.model.load import load
 from densephrases.search.answers import Answer
+from densephrases.search.filters import Filter
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.search.relations import Fact, RelationQuery, extract_facts
 from densephrases.search.request import SearchRequest
@@ -28,10 +29,18 @@ _RETRY = {"Retry-After": "1"}
 
 @dataclass(frozen=True, slots=True)
 class SearchJob:
-    """A search with the query encoder of a task. Questions of equal jobs share a batch."""
+    """A search with the query encoder of a task. Questions of equal jobs share a batch.
+
+    Attributes:
+        filter: Makes jobs differ whose `where` has true in place of 1, which Python takes to be equal.
+    """
 
     request: SearchRequest
     task: str | None
+    filter: Filter = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "filter", self.request.filter)
 
     def __call__(self, index: PhraseIndex, questions: Sequence[str]) -> list[list[Answer]]:
         return index.search(questions, request=self.request)
@@ -89,7 +98,7 @@ class Service:
         return self.waiting >= self.settings.queue
 
     async def change(self, change: Callable[[PhraseIndex], Changed]) -> Changed:
-        """Call a function that writes to the index, on a copy beside the live one, then reload."""
+        """Call a function that writes to the index, reopened beside the live one, then reload."""
         async with self._writing:
             try:
                 return await asyncio.to_thread(lambda: change(self.live.index.reopened()))
