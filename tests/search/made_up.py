@@ -15,8 +15,8 @@ from densephrases.search.scoring.searchable import Integers, Part
 from densephrases.text.documents import Document
 from densephrases.text.hashed_terms import TERMS, terms
 from densephrases.text.normalize import normalize_answer
-from densephrases.text.sentences import sentences_around
 from densephrases.text.words import is_inside_word
+from tests.text.sentence_oracle import sentences_around
 
 WORDS = ["The", "the", "a", "Ada", "ada.", "wrote", "Wrote!", "code.", "It", "ran?", "ß", "中文。", "1843", "(x)"]
 SIZE = 3

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from densephrases.search.passages import FoundPassage, sentences_around
 from densephrases.text.documents import Document
 from densephrases.text.sentences import TextSpan
-from densephrases.text.sentences import sentences_around as around_one
+from tests.text.sentence_oracle import sentences_around as around_one
 
 TEXTS = st.text(st.sampled_from("aB. ?\n中。1)"), max_size=40)
 

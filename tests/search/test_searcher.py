@@ -26,7 +26,7 @@ from densephrases.search.scoring.lexical import REPEATED
 from densephrases.search.scoring.searchable import Part
 from densephrases.search.searcher import Request, Searcher
 from densephrases.search.timings import Timings
-from densephrases.text.sentences import sentences_around
+from tests.text.sentence_oracle import sentences_around
 
 from .made_up import SIZE, BruteForce, MemoryIndex, SegmentMaker, indexes
 
