@@ -18,8 +18,8 @@ from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.text.documents import Document
 from densephrases.text.hashed_terms import TERMS, terms
 from densephrases.text.normalize import normalize_answer
-from densephrases.text.sentences import TextSpan, sentence_spans
 from densephrases.text.words import is_inside_word
+from tests.text.sentence_oracle import sentences_around
 
 WORDS = ["The", "the", "a", "Ada", "ada.", "wrote", "Wrote!", "code.", "It", "ran?", "ß", "中文。", "1843", "(x)"]
 SIZE = 3
@@ -145,12 +145,6 @@ class MemoryIndex(Snapshot):
 def as_segment(made: MemorySegment) -> Segment:
     """It has what a search uses of a segment."""
     return cast("Segment", made)
-
-
-def sentences_around(text: str, start: int, end: int) -> TextSpan:
-    """From the first to the last sentence that a span touches, or the span if it touches none."""
-    touched = [s for s in sentence_spans(text) if s.start < max(end, start + 1) and s.end > start]
-    return TextSpan(touched[0].start, touched[-1].end) if touched else TextSpan(start, end)
 
 
 @dataclass

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from densephrases.index.segment.reader import DocumentRecord, Segment
 from densephrases.search.passages import FoundPassage, sampled_texts, sentences_around
 from densephrases.text.sentences import TextSpan
-
-from . import made_up
+from tests.text.sentence_oracle import sentences_around as around_one
 
 TEXTS = st.text(st.sampled_from("aB. ?\n中。1)"), max_size=40)
 
@@ -23,9 +22,7 @@ def test_sentences_around(texts: list[str], data: st.DataObject) -> None:
     passages = [FoundPassage(text, 0, DocumentRecord("d", "", {})).sentences_S2 for text in texts]
     number_N, *spans = np.array(asked, dtype=np.int64).reshape(-1, 3).T
     found = sentences_around(passages, number_N, np.stack(spans, axis=1))
-    assert [TextSpan(*span) for span in found.tolist()] == [
-        made_up.sentences_around(texts[n], *span) for n, *span in asked
-    ]
+    assert [TextSpan(*span) for span in found.tolist()] == [around_one(texts[n], *span) for n, *span in asked]
 
 
 def spans_in(text: str) -> st.SearchStrategy[list[tuple[int, int]]]:

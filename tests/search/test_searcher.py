@@ -27,8 +27,9 @@ from densephrases.search.scoring.lexical import REPETITION_SHARE
 from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.search.searcher import Searcher
 from densephrases.search.timings import Timings
+from tests.text.sentence_oracle import sentences_around
 
-from .made_up import SIZE, BruteForce, MemoryIndex, SegmentMaker, indexes, sentences_around
+from .made_up import SIZE, BruteForce, MemoryIndex, SegmentMaker, indexes
 
 VOCABULARY = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"])}
 QUESTIONS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4).map(" ".join)

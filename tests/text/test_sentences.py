@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.text.sentences import TextSpan, ends_as_sentence, paragraph_spans, sentence_spans, sentences_around
+from densephrases.text.sentences import TextSpan, ends_as_sentence, paragraph_spans, sentence_spans
+from tests.text.sentence_oracle import sentences_around
 
 WORDS = [
     "a",

@@ -1,4 +1,4 @@
-"""Optional dependencies, asked for in one sentence where they are missing."""
+"""Optional dependencies: one sentence that says what to install."""
 
 from importlib.util import find_spec
 
@@ -13,7 +13,7 @@ def require(extra: str, *modules: str) -> None:
 
 
 def quiet_transformers() -> None:
-    """No bars and reports of its own while a model loads: it tells of layers that are left out on purpose."""
+    """Turn off its progress bars and its warnings about layers that we leave out on purpose."""
     from transformers.utils import logging
 
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]

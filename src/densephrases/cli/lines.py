@@ -1,4 +1,4 @@
-"""Lines of text: lists that a user gives as files, and counts in sentences."""
+"""Lists given as text files, and counts in sentences."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from densephrases.text.readers.files import UNREADABLE, read_text
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a text file that are not blank."""
+    """The non-blank lines of a text file."""
     try:
         lines = read_text(path).split("\n")
     except UNREADABLE as error:

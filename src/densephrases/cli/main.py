@@ -1,4 +1,4 @@
-"""The command's entry: its subcommands, its errors, its logging."""
+"""Entry point of the command line: subcommands, errors, logging."""
 
 import logging
 import sys
@@ -47,7 +47,7 @@ def _imported(name: str) -> Callable[..., None] | typer.Typer:
 
 
 class _BuiltWhenCalled(Mapping[str, Any]):
-    """Parsers of commands. To import and build them all takes half a second, and a call needs one."""
+    """Parsers of commands, built on demand: building all takes half a second, and a call needs one."""
 
     def __getitem__(self, name: str) -> Any:
         if name not in COMMANDS:
@@ -80,7 +80,7 @@ app = typer.Typer(
     help="Answers questions from any body of text with the exact phrase and its source.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # brackets in help texts are meant as they stand
+    rich_markup_mode=None,  # brackets in help texts are literal
 )
 
 
@@ -97,8 +97,8 @@ def options(
 
 
 def main() -> None:
-    """Runs the command; a user's mistake becomes one sentence on stderr and exit code 2."""
-    if sys.argv[1:] == ["--version"]:  # the one answer that needs no parser
+    """Run the command; a user's mistake becomes one sentence on stderr and exit code 2."""
+    if sys.argv[1:] == ["--version"]:  # needs no parser
         typer.echo(__version__)
         return
     logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[_Log()])
@@ -106,7 +106,7 @@ def main() -> None:
         app()
     except DensePhrasesError as error:
         _refuse(str(error))
-    except OSError as error:  # a full disk, a folder that may not be written, a file taken away meanwhile
+    except OSError as error:  # a full disk, a folder without write permission, a file removed meanwhile
         if error.filename is None:
             raise
         _refuse(f"'{error.filename}' cannot be used: {error.strerror or type(error).__name__}.")
@@ -116,7 +116,7 @@ def main() -> None:
 
 
 class _Log(logging.Handler):
-    """Rich's, imported with the first record: most calls log nothing."""
+    """Rich's handler, imported with the first record: most calls log nothing."""
 
     def emit(self, record: logging.LogRecord) -> None:
         from rich.console import Console

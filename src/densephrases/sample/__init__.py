@@ -1,4 +1,4 @@
-"""Articles of Wikipedia to try everything on, and questions they answer; README.md tells where they come from."""
+"""Wikipedia articles to try the package on, and questions they answer; README.md names the sources."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class SampleQuestion:
-    """A question, the article that answers it, and the phrases of its text that are right."""
+    """A question, the title of the article that answers it, and the correct phrases."""
 
     question: str
     title: str

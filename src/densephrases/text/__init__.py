@@ -1,1 +1,1 @@
-"""Text as people wrote it: passages, words, and character positions that are never lost."""
+"""Documents and how their text divides into passages, sentences, words and terms; character offsets are always kept."""

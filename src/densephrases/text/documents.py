@@ -1,4 +1,4 @@
-"""What is searched: a text with an id, a title and whatever else its owner wants to know of it."""
+"""What is indexed: a text with an id, a title and metadata."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text under a stable id. Every offset of an answer counts the characters of `text`, which never changes."""
+    """A text under a stable id. Offsets of answers count the characters of `text`, which is stored unchanged."""
 
     id: str
     text: str
@@ -17,7 +17,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file or a record that gave no document, and why."""
+    """A file or record that could not be read, and why."""
 
     place: str
     reason: str

@@ -1,4 +1,4 @@
-"""Words as numbers, by which questions and passages are compared: few bits, so that an index can keep all of them."""
+"""Words hashed to 16-bit term ids, small enough that an index stores all of them, for lexical overlap."""
 
 import re
 from collections.abc import Iterable
@@ -13,35 +13,35 @@ from densephrases.text.words import UNSPACED
 
 TERMS = 1 << 16
 
-# Endings say little: on SQuAD the first six letters find as much as what a stemmer leaves, in any language.
+# A prefix instead of a stemmer works in any language; on SQuAD it is as accurate.
 _LETTERS = 6
-_WORDS_KEPT = 1 << 17  # in memory, with their numbers: a few megabytes
+_CACHED_WORDS = 1 << 17  # a few megabytes
 
 _ALONE = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED)
 _WORD = re.compile(rf"[{_ALONE}]|[^\W_{_ALONE}]+")
 _BORDER = "\0"
 _WORD_OR_BORDER = re.compile(rf"{_BORDER}|{_WORD.pattern}")
-# What questions are asked with and sentences are held together by. Left out for its bytes, a fifth of all.
-_IDLE_WORDS = """a an and are as at be been but by did do does for from had has have he her his how if in into is it its
+# Stop words are not stored: they would take a fifth of the bytes.
+_STOP_LIST = """a an and are as at be been but by did do does for from had has have he her his how if in into is it its
 no not of on or she such that the their then there these they this to was were what when where which who whom whose why
 will with"""
-_IDLE = frozenset(_IDLE_WORDS.split())
-_NONE = -1  # the number of idle words and of borders
+_STOP_WORDS = frozenset(_STOP_LIST.split())
+_NONE = -1  # the id of stop words and of borders between texts
 
 
 def terms(text: str) -> set[int]:
-    """The numbers of a text's words, below `TERMS`. Unequal words may share one."""
-    numbers = set(map(_number, set(_WORD.findall(_lowered(text)))))
-    numbers.discard(_NONE)
-    return numbers
+    """The ids of a text's words, below `TERMS`. Different words may share one."""
+    found = set(map(_term, set(_WORD.findall(_lowered(text)))))
+    found.discard(_NONE)
+    return found
 
 
 def terms_of_each(texts: Iterable[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The number of a text and a term, for each of its words: for many short texts at once much faster."""
+    """For each word of each text: the text's position and the term id. For many short texts faster than `terms`."""
     joined = _BORDER.join(text.replace(_BORDER, " ") for text in texts)
     found = _WORD_OR_BORDER.findall(_lowered(joined))
     text_N = np.cumsum(np.fromiter((word == _BORDER for word in found), np.int64, len(found)))
-    term_N = np.fromiter(map(_number, found), np.int64, len(found))
+    term_N = np.fromiter(map(_term, found), np.int64, len(found))
     counted_N = term_N != _NONE
     return text_N[counted_N], term_N[counted_N]
 
@@ -50,6 +50,10 @@ def _lowered(text: str) -> str:
     return text.lower() if text.isascii() else normalize("NFKC", text).lower()
 
 
-@lru_cache(_WORDS_KEPT)
-def _number(word: str) -> int:
-    return _NONE if word in _IDLE or word == _BORDER else crc32(word[:_LETTERS].encode(errors="surrogatepass")) % TERMS
+@lru_cache(_CACHED_WORDS)
+def _term(word: str) -> int:
+    return (
+        _NONE
+        if word in _STOP_WORDS or word == _BORDER
+        else crc32(word[:_LETTERS].encode(errors="surrogatepass")) % TERMS
+    )

@@ -1,4 +1,4 @@
-"""When two phrases are the same answer: the normal form of the official SQuAD evaluation."""
+"""Answer normalization as in the official SQuAD evaluation: equal results mean equal answers."""
 
 import re
 import string
@@ -8,5 +8,5 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalize_answer(text: str) -> str:
-    """Lower case, without punctuation, articles and superfluous space."""
+    """Lower case, without punctuation, articles and extra space."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())

@@ -1,4 +1,4 @@
-"""The unit that is encoded, a piece of text under a title, and where a document's text is cut into such units."""
+"""Passages, the unit that is encoded, and how a document's text is split into them."""
 
 import re
 import unicodedata
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 from densephrases.text.sentences import TextSpan, ends_as_sentence, next_visible, paragraph_spans, sentence_spans
 
-# SQuAD, from which models learn to read, has paragraphs of 550 to 880 characters (quartiles) and the original
-# joins Wikipedia's up to 500. Most paragraphs of Wikipedia are shorter: alone they lack the context that tells
-# whom 'he' means, and the title and special tokens around each would be a sixth of what is encoded.
+# Paragraphs of SQuAD, the training data, have 550 to 880 characters (quartiles); the original joins Wikipedia's up
+# to 500. Most paragraphs of Wikipedia are shorter: alone they lack the context that resolves pronouns, and titles
+# and special tokens would be a sixth of what is encoded.
 SHORTEST = 500
-# The encoder reads windows of some 1,700 characters with overlap, so long passages cost no context, while every
-# cut does, and no phrase is found across one. Against that: a passage is shown as a result, and its vectors are in
-# memory at once, up to one a character in Chinese (9 MB at 768 dimensions). Of Wikipedia's paragraphs 0.05% are cut.
+# The encoder reads overlapping windows of about 1,700 characters, so long passages lose no context, while every cut
+# does, and no phrase crosses one. The limit exists because passages are shown as results and their vectors are in
+# memory at once, up to one per character in Chinese (9 MB at 768 dimensions). 0.05% of Wikipedia's paragraphs are cut.
 LONGEST = 3000
 
-_WIDEST_WRAP = 200  # characters; text wrapped by hand or by a program has shorter lines
+_WIDEST_WRAP = 200  # characters; hard-wrapped lines are shorter
 _LONGEST_TITLE = 100
 _LINE = re.compile("[^\n\r\u0085\u2028]+")
 _SPACE = re.compile(r"\s+")
@@ -31,7 +31,7 @@ class Passage:
 
 
 def split_passages(text: str, *, shortest: int = SHORTEST, longest: int = LONGEST) -> list[TextSpan]:
-    """Passages of at most `longest` characters in order; each character but space lies in exactly one.
+    """Passages of at most `longest` characters, in order. Every character but space lies in exactly one.
 
     Passages are natural paragraphs, joined with the next ones up to `shortest` characters. A passage is shorter
     only if it would exceed `longest` together with either neighbour. Paragraphs above `longest - shortest` are
@@ -51,9 +51,9 @@ def _paragraphs(text: str) -> list[TextSpan]:
 def _lines_or_block(text: str, block: TextSpan, *, alone: bool) -> list[TextSpan]:
     """The lines of a block without blank lines if they are paragraphs, else the block.
 
-    Lines are paragraphs if most of the block stands in lines longer than any that were wrapped. In a text without a
-    blank line, lines that end as sentences do count as well: one in ten does by chance in wrapped text. Where
-    there are blank lines, they separate the paragraphs and one sentence a line is a habit of writing.
+    Lines are paragraphs if most of the block is in lines too long to be hard-wrapped. In a text without any blank
+    line, lines that end a sentence count as well; in wrapped text one in ten does by chance. If there are blank lines,
+    they separate the paragraphs, and one sentence per line is a style of writing.
     """
     lines = [TextSpan.stripped(text, *line.span()) for line in _LINE.finditer(text, block.start, block.end)]
     whole = sum(
@@ -91,9 +91,9 @@ def _best_cut(text: str, sentence_ends: list[int], start: int, aim: int, high: i
 
 
 def _between_characters(text: str, low: int, aim: int) -> int:
-    """The last place up to `aim` that parts no letter from its marks and no joined emoji, or `aim`."""
-    places = range(aim, low - 1, -1)
-    return next((p for p in places if not _is_joined(text[p - 1], text[p])), aim)
+    """The last position up to `aim` that splits no letter from its marks and no joined emoji, or `aim`."""
+    positions = range(aim, low - 1, -1)
+    return next((p for p in positions if not _is_joined(text[p - 1], text[p])), aim)
 
 
 def _is_joined(before: str, after: str) -> bool:
@@ -101,7 +101,7 @@ def _is_joined(before: str, after: str) -> bool:
 
 
 def _join(text: str, pieces: Iterable[TextSpan], shortest: int, longest: int) -> list[TextSpan]:
-    """Each piece goes to the passage before it as long as that is too short or ends with a heading."""
+    """Append each piece to the passage before it while that is too short or ends with a heading."""
     passages: list[TextSpan] = []
     is_open = after_title = False
     for piece in pieces:
@@ -111,7 +111,7 @@ def _join(text: str, pieces: Iterable[TextSpan], shortest: int, longest: int) ->
             _join_back(passages, shortest, longest)
             passages.append(piece)
         title = _reads_as_title(text, piece)
-        # Several in a row are rather a list, which may end anywhere.
+        # Several in a row are probably a list, which may end anywhere.
         is_open = passages[-1].length < shortest or (title and not after_title)
         after_title = title
     _join_back(passages, shortest, longest)
@@ -119,7 +119,7 @@ def _join(text: str, pieces: Iterable[TextSpan], shortest: int, longest: int) ->
 
 
 def _join_back(passages: list[TextSpan], shortest: int, longest: int) -> None:
-    """A last passage that stayed short goes to the one before it, if that has room."""
+    """Append a last passage that is too short to the one before it, if that has room."""
     if len(passages) > 1 and passages[-1].length < shortest:
         both = TextSpan(passages[-2].start, passages[-1].end)
         if both.length <= longest:

@@ -1,7 +1,7 @@
 """Sentences and paragraphs as character spans, found by rule in time linear in the text.
 
-The rules know English abbreviations and the sentence ends of other scripts. Where they are in doubt they keep
-two sentences together: a sentence is shown around an answer, and too much context misleads less than half of it.
+The rules cover English abbreviations and the sentence ends of other scripts. In doubt, two sentences stay together:
+answers are shown in their sentence, and half a sentence misleads more than two.
 """
 
 import re
@@ -18,7 +18,7 @@ class TextSpan:
 
     @classmethod
     def stripped(cls, text: str, start: int, end: int) -> "TextSpan":
-        """The span without the space around it; empty where there is nothing else."""
+        """The span without surrounding space; empty if there is nothing else."""
         piece = text[start:end]
         body = piece.lstrip()
         first = start + len(piece) - len(body)
@@ -29,11 +29,11 @@ class TextSpan:
         return self.end - self.start
 
 
-# Japanese and Chinese set no space after a sentence: there these end one wherever they stand.
+# Japanese and Chinese have no space after a sentence: these marks end one anywhere.
 _WIDE = "\u3002\uff01\uff1f\uff61"
 # Latin with ellipsis and double marks, Arabic and Urdu, Devanagari, Ethiopic.
 _TERMINATORS = ".!?\u2026\u203c\u2047\u2048\u2049\u061f\u06d4\u0964\u0965\u1362" + _WIDE
-# Quotes and brackets, and Markdown's emphasis marks, that may stand between the mark and the space.
+# Quotes, brackets and Markdown's emphasis marks, which may stand between the mark and the space.
 _CLOSING = "\"'\u2019\u201d\u00bb\u203a)]}*_`\u300d\u300f\uff09\u3011\u3009\u300b"
 _OPENING_BRACKETS = "([{"
 _CONTINUING = tuple(_TERMINATORS + ")]},;:")
@@ -45,8 +45,8 @@ _VISIBLE = re.compile(r"\S")
 _LIST_OR_TABLE = re.compile("(?:[-*+\u2022\u2023]|#{1,6}|[0-9]{1,2}[.)])[ \t]|\\|")
 _MARKDOWN_HEADING = re.compile("#{1,6}[ \t]")
 
-# The marks, what closes after them, and footnote numbers as encyclopedias have them: 'in 1901.[12] She'.
-# Nothing here can fail after a mark was found, so no pattern ever goes back.
+# The marks, closing characters, and the footnote numbers of encyclopedias: 'in 1901.[12] She'.
+# Nothing can fail to match after a mark, so there is no backtracking.
 _END = re.compile(f"([{re.escape(_TERMINATORS)}]+)([{re.escape(_CLOSING)}]*)(?:\\[[0-9]{{1,3}}\\])*")
 _NEXT = re.compile(r"\s*((?:[^\w\s]|_){0,8}) ?(\w?)")
 
@@ -80,28 +80,16 @@ _STARTERS = _words(
 
 
 def sentence_spans(text: str) -> list[TextSpan]:
-    """The sentences in order, without the space between them; every other character lies in exactly one.
+    """The sentences in order. Every character but the space between them lies in exactly one.
 
-    A blank line ends a sentence, and so does a line break before a list item or table row or after a heading of
-    Markdown; any other line break is a space.
+    A blank line ends a sentence, and so does a line break before a list item or table row or after a Markdown
+    heading. Any other line break counts as a space.
     """
     return [sentence for block in _blocks(text) for sentence in _sentences(text, block)]
 
 
-def sentences_around(text: str, start: int, end: int) -> TextSpan:
-    """From the first to the last sentence that the phrase `text[start:end]` touches.
-
-    A phrase that touches none, because it is only space, is returned as it is.
-    """
-    if not 0 <= start <= end <= len(text):
-        raise ValueError(f"No phrase at {start}:{end} in a text of {len(text)} characters; expected 0 <= start <= end.")
-    last = max(end, start + 1)
-    touched = [sentence for sentence in sentence_spans(text) if sentence.start < last and start < sentence.end]
-    return TextSpan(touched[0].start, touched[-1].end) if touched else TextSpan(start, end)
-
-
 def paragraph_spans(text: str) -> list[TextSpan]:
-    """What blank lines (or Unicode's paragraph separator) set apart, without the space around it."""
+    """Paragraphs separated by blank lines or Unicode's paragraph separator, without surrounding space."""
     return _between(text, (gap for gap in _BREAK_AND_SPACE.finditer(text) if _is_blank_line(gap.group())))
 
 
@@ -110,7 +98,7 @@ def ends_as_sentence(text: str) -> bool:
 
 
 def next_visible(text: str, position: int) -> int:
-    """The first character at or after the position that is no space, or the end of the text."""
+    """The first character at or after the position that is not a space, or the end of the text."""
     found = _VISIBLE.search(text, position)
     return found.start() if found else len(text)
 
@@ -183,6 +171,6 @@ def _last_word(text: str, end: int, sentence: int) -> str:
 
 
 def _is_starter(text: str, position: int) -> bool:
-    """Whether here stands a capitalised word that is rarely part of a name: 'in the U.S. The' but 'the U.S. Army'."""
+    """Whether a capitalised word that rarely belongs to a name stands here: 'in the U.S. The', not 'the U.S. Army'."""
     word = _CAPITALISED.match(text, position)
     return word is not None and word.group().lower() in _STARTERS

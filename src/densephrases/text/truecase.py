@@ -1,16 +1,16 @@
-"""Capitals for questions that were typed without any, as models that know capitals need them (paper, appendix D)."""
+"""Truecasing of questions typed without capitals, for cased models (paper, appendix D)."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable
 
 _WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
-# Words after the end of a sentence or at the beginning of a line say nothing about how they are written elsewhere.
+# Words at the beginning of a sentence or line say nothing about their usual case.
 _COUNTED = re.compile(r"(?<![.!?:] )(?<!^)(?<!\n)(?<![\w'\u2019])\w+(?:['\u2019]\w+)*")
 
 
 class Truecaser:
-    """Writes each word as a collection of texts mostly does; words it has never seen with a capital, as names are."""
+    """Writes each word in its most frequent form; unseen words, which are mostly names, get a capital."""
 
     def __init__(self, forms: dict[str, str]) -> None:
         self.forms = forms
@@ -20,7 +20,7 @@ class Truecaser:
         counts: Counter[str] = Counter()
         for text in texts:
             counts.update(_COUNTED.findall(text))
-        # of forms as frequent as each other the one that is met first, and lower case before capitals
+        # equally frequent forms: lower case before capitals
         ranked = sorted(counts, key=lambda form: (-counts[form], form.swapcase()))
         forms: dict[str, str] = {}
         for form in ranked:
@@ -28,7 +28,7 @@ class Truecaser:
         return cls(forms)
 
     def __call__(self, question: str) -> str:
-        """The question as it is if it has a capital anywhere."""
+        """The question truecased, or unchanged if it has a capital anywhere."""
         if question != question.lower():
             return question
         written = _WORD.sub(lambda match: self.forms.get(match[0], _capital(match[0])), question)

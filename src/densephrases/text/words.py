@@ -1,4 +1,4 @@
-"""Words as runs of non-space characters: the measure of how long a phrase may be, and where it may not be cut."""
+"""Words, which measure the length of a phrase and bound where it may begin and end."""
 
 import unicodedata
 from functools import lru_cache
@@ -6,9 +6,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-_IS_SPACE = np.array([chr(code).isspace() for code in range(0x3002)])  # no character beyond is a space
+_IS_SPACE = np.array([chr(code).isspace() for code in range(0x3002)])  # no later character is a space
 
-# Scripts that set no space between words, or write several as one: Thai to Lao, Burmese, Khmer, kana and Chinese
+# Scripts without spaces between words, or with several words in one: Thai to Lao, Burmese, Khmer, kana and Chinese
 # characters, Korean syllables, further Chinese ones.
 UNSPACED = (
     (0x0E00, 0x0EFF),
@@ -21,13 +21,13 @@ UNSPACED = (
 
 
 def is_phrase(text: str, start: int, end: int) -> bool:
-    """Whether the characters begin and end where words do, and are not punctuation alone."""
+    """Whether the span begins and ends at word boundaries and has a letter or digit."""
     whole = not is_inside_word(text, start) and not is_inside_word(text, end)
     return whole and any(character.isalnum() for character in text[start:end])
 
 
 def whole_words(text: str, start: int, end: int) -> str:
-    """The characters and what they leave out of the words that they cut."""
+    """The span extended to whole words."""
     while is_inside_word(text, start):
         start -= 1
     while is_inside_word(text, end):
@@ -36,7 +36,7 @@ def whole_words(text: str, start: int, end: int) -> str:
 
 
 def is_inside_word(text: str, position: int) -> bool:
-    """Whether a cut here would part letters or digits that belong together; never so in scripts without spaces."""
+    """Whether letters or digits of one word stand on both sides; never in scripts without spaces."""
     return 0 < position < len(text) and _joins(text[position - 1]) and _joins(text[position])
 
 
@@ -49,9 +49,10 @@ def _joins(character: str) -> bool:
 
 
 def word_numbers(text: str, positions: NDArray[np.integer]) -> NDArray[np.int64]:
-    """The number of the word in which each character position lies, counted from 0.
+    """The number of the word, counted from 0, in which each character position lies.
 
-    Space counts to the word after it, and so does the end of the text: tokenizers put both into tokens.
+    A word is a run of non-space characters. Space, which tokenizers put into tokens, belongs to the word after it,
+    and so does the end of the text.
     """
     space = np.append(_spaces(text), True)
     begins = ~space

@@ -221,7 +221,7 @@ def test_a_stopped_run_is_resumed(
     assert stopped.code == 130
     assert signal.getsignal(signal.SIGINT) == handler
     there = re.fullmatch(
-        r"Stopped\. The index has (\d) documents; the same command goes on from there\.\n", stopped.err
+        r"Stopped\. The index has (\d) documents; run the same command again to resume\.\n", stopped.err
     )
     assert there
     assert densephrases("info", tmp_path / "index").out.endswith("unfinished: run the interrupted command again\n")
@@ -233,7 +233,7 @@ def test_a_stopped_run_is_resumed(
     monkeypatch.setattr(building, "read_documents", read_documents)
     resumed = densephrases(*run, tmp_path / "index")
     assert resumed.code == 0
-    begin = f"Going on with the unfinished index in '{tmp_path}/index', which has {there[1]} documents.\n"
+    begin = f"Resuming the unfinished index in '{tmp_path}/index', which has {there[1]} documents.\n"
     assert resumed.err == begin
     assert f"{8 - int(there[1])} documents indexed" in resumed.out
     assert f"{there[1]} unchanged" in resumed.out
@@ -249,7 +249,7 @@ def test_stopped_before_anything_was_written(
     monkeypatch.setattr(PhraseIndex, "create", interrupted)
     result = densephrases("index", many(tmp_path), "--out", tmp_path / "index", "--model", exported)
     assert result.code == 130
-    assert result.err == "Stopped. The index has 0 documents; the same command goes on from there.\n"
+    assert result.err == "Stopped. The index has 0 documents; run the same command again to resume.\n"
 
 
 def test_a_full_disk(densephrases: Command, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,8 +58,8 @@ def test_bad_headers(tmp_path: Path, content: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("row", "line", "reason"),
     [
-        ("1,a,more", 3, "has 3 columns, the header 2."),
-        ("1", 3, "has 1 columns, the header 2."),
+        ("1,a,more", 3, "has 3 columns, but the header has 2."),
+        ("1", 3, "has 1 columns, but the header has 2."),
         ('1,"a"b', 3, "is not CSV"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What a person sees of documents being indexed."""
+"""Progress and summary of indexing, shown to a person."""
 
 import signal
 import threading
@@ -28,16 +28,16 @@ from densephrases.text.readers.read import ReadReport, input_bytes, read_documen
 console = Console(stderr=True, highlight=False)
 
 _EXAMPLES = 5
-_RATE_SECONDS = 120.0  # a report comes every few seconds: time left is judged by many of them
+_RATE_SECONDS = 120.0  # reports come every few seconds; the time left is estimated from many
 _POSITIONS = 10_000
-_LINE_SECONDS = 60.0  # between the lines that stand for the bar where it cannot be shown
+_LINE_SECONDS = 60.0  # between the lines that replace the bar where there is no terminal
 _MAIN = threading.main_thread()
 
 
 class Building:
-    """Reads the documents of an index in the making and shows how far it is on stderr: a bar, or a line a minute.
+    """Reads the documents to index and shows progress on stderr: a bar, or a line per minute without a terminal.
 
-    Ctrl-C ends the command with a sentence that tells how to go on.
+    Ctrl-C ends the command with a sentence that says how to resume.
     """
 
     def __init__(self, folder: Path, paths: Sequence[Path], *, strict: bool) -> None:
@@ -51,12 +51,12 @@ class Building:
         self._first = next(self._source)  # paths without any document leave no index behind
         self._bar = _bar(self)
         self._task = self._bar.add_task("indexing", total=input_bytes(paths))
-        self._positions: deque[int] = deque()  # how much was read when each document was, of those not yet finished
+        self._positions: deque[int] = deque()  # bytes read up to each document that is not indexed yet
         self._passed = 0
         self._told = 0.0
 
     def __enter__(self) -> Self:
-        # Not where the signal is ignored, as in background jobs, nor in a thread, which may not handle signals.
+        # Not if the signal is ignored, as in background jobs, nor in a thread, which cannot handle signals.
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler and threading.current_thread() is _MAIN:
             signal.signal(signal.SIGINT, self._interrupt)
             self._handles = True
@@ -80,7 +80,7 @@ class Building:
     def documents(self) -> Iterator[Document]:
         if self._resumed is not None:
             there = counted(self._resumed, "document")
-            self._say(f"Going on with the unfinished index in '{self.folder}', which has {there}.")
+            self._say(f"Resuming the unfinished index in '{self.folder}', which has {there}.")
         for document in chain([self._first], self._source):
             self._positions.append(self.report.bytes)
             if len(self._positions) > _POSITIONS:  # most are in the index already
@@ -89,7 +89,7 @@ class Building:
         self._all_read = True
 
     def reported(self, progress: Progress) -> None:
-        """A document counts with all that was read before it once it is encoded, not when it is read."""
+        """Advance the bar to the last encoded document, not to the last one read."""
         self.done = progress
         self._show(progress.documents + progress.unchanged)
         if self._bar.disable and progress.seconds - self._told >= _LINE_SECONDS:
@@ -118,7 +118,7 @@ class Building:
         return f"{counted(self.done.documents, 'document')}, {self.done.documents / seconds:,.1f} documents/s, {speed}"
 
     def summarise(self, info: IndexInfo) -> str:
-        """One line of what was done; what was skipped is told on stderr."""
+        """One line about the result; skipped files and records are listed on stderr."""
         done, report = self.done, self.report
         for skipped in report.examples[:_EXAMPLES]:
             self._say(f"Skipped: {skipped}")
@@ -142,7 +142,7 @@ class Building:
 def _bar(building: Building) -> Bar:
     columns = (TextColumn("{task.description}"), BarColumn(), _State(building))
     times = (TimeElapsedColumn(), TimeRemainingColumn())
-    unseen = not console.is_terminal  # which would still be left an empty line
+    unseen = not console.is_terminal  # the bar would leave an empty line
     return Bar(*columns, *times, console=console, transient=True, disable=unseen, speed_estimate_period=_RATE_SECONDS)
 
 
@@ -156,10 +156,10 @@ class _State(ProgressColumn):
 
 
 def _refuse_inside(folder: Path, paths: Sequence[Path]) -> None:
-    """An index within what it indexes would be read as documents next time."""
+    """An index inside its own documents would be indexed by the next run."""
     for path in paths:
         if path.is_dir() and folder.resolve().is_relative_to(path.resolve()):
-            raise DataError(f"The index '{folder}' lies in '{path}', which is to be indexed; give a folder outside.")
+            raise DataError(f"The index '{folder}' lies in '{path}', which is to be indexed; give a folder outside it.")
 
 
 def _documents_of_unfinished(folder: Path) -> int | None:
@@ -172,6 +172,6 @@ def _documents_of_unfinished(folder: Path) -> int | None:
 def _explain_stop(folder: Path) -> NoReturn:
     there = IndexFolder.open(folder).documents if (folder / MANIFEST_FILE).is_file() else 0
     console.print(
-        f"Stopped. The index has {counted(there, 'document')}; the same command goes on from there.", soft_wrap=True
+        f"Stopped. The index has {counted(there, 'document')}; run the same command again to resume.", soft_wrap=True
     )
     raise typer.Exit(130)

@@ -1,1 +1,1 @@
-"""Files and dumps to documents; `read` finds the reader of each."""
+"""One reader per file format; `read` chooses the reader by suffix."""

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 
 from densephrases.errors import DataError
 from densephrases.text.documents import Document, Skipped
-from densephrases.text.readers.files import Opened, open_text, split_name
+from densephrases.text.readers.files import OnOpen, open_text, split_name
 
 if TYPE_CHECKING:
     from _csv import Reader
 
-_LONGEST = 1 << 26  # characters of a field: a quote that is never closed must not swallow a file of any size
+_LONGEST = 1 << 26  # characters of a field, so that an unclosed quote does not swallow the whole file
 
 
-def read_table(path: Path, name: str, opened: Opened | None = None) -> Iterator[Document | Skipped]:
-    """One document a row, under a header that has a column 'text' and may have 'id' and 'title'.
+def read_table(path: Path, name: str, on_open: OnOpen | None = None) -> Iterator[Document | Skipped]:
+    """One document per row. The header has a column 'text' and optionally 'id' and 'title'.
 
-    All other columns go to the metadata. A row without an id is called by its number: 'name#3'.
+    All other columns go to the metadata. A missing id becomes the row number: 'name#3'.
     """
-    csv.field_size_limit(_LONGEST)  # the library knows one limit for all; its own is too short for an article
+    csv.field_size_limit(_LONGEST)  # global to the library; its default is too short for an article
     delimiter = "\t" if split_name(path)[1] == ".tsv" else ","
-    with open_text(path, opened) as file:
+    with open_text(path, on_open) as file:
         rows = csv.reader(file, delimiter=delimiter, strict=True)
         header = next(_rows(rows, path), None)
         if header is None:
@@ -32,13 +32,15 @@ def read_table(path: Path, name: str, opened: Opened | None = None) -> Iterator[
             if isinstance(row, Skipped):
                 yield row
             elif len(row) != len(columns):
-                yield Skipped(f"{path}, line {rows.line_num}", f"has {len(row)} columns, the header {len(columns)}.")
+                yield Skipped(
+                    f"{path}, line {rows.line_num}", f"has {len(row)} columns, but the header has {len(columns)}."
+                )
             else:
                 yield _document(dict(zip(columns, row, strict=True)), f"{name}#{number}")
 
 
 def _rows(rows: "Reader", path: Path) -> Iterator[list[str] | Skipped]:
-    """Rows that are not empty; after one that is no CSV, reading goes on with the next line."""
+    """Rows that are not empty; after an invalid one, reading continues with the next line."""
     while True:
         try:
             row = next(rows)

@@ -1,4 +1,4 @@
-"""Files on disk: found in folders, opened whether compressed or not, and known to be text before they are read."""
+"""Text files on disk: found in folders, read and written plain or compressed, refused early if they are binary."""
 
 import bz2
 import codecs
@@ -12,28 +12,29 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
+from densephrases.atomic_files import replace_file
 from densephrases.errors import DataError
 
 UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeDecodeError)  # what reading any file may raise
 
-Opened = Callable[[BinaryIO], None]  # is given the file as it lies on the disk, whose tell() says how far it is read
+OnOpen = Callable[[BinaryIO], None]  # called with the file on disk, whose tell() counts compressed bytes
 
 _OPENERS: dict[str, Callable[[BinaryIO, str], Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 _COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": lambda content: gzip.compress(content, mtime=0),  # with no time in its head the same text is the same file
+    ".gz": lambda content: gzip.compress(content, mtime=0),  # equal content gives equal files
     ".xz": lzma.compress,
     ".bz2": bz2.compress,
 }
-_DUMP_PART = re.compile(r"(?<=\.xml)-p\d+p\d+$")  # the parts of a Wikipedia dump are called x.xml-p1p41242.bz2
+_DUMP_PART = re.compile(r"(?<=\.xml)-p\d+p\d+$")  # parts of a Wikipedia dump: x.xml-p1p41242.bz2
 _HEAD = 1 << 16
 
 
 @contextmanager
-def open_file(path: Path, opened: Opened | None = None) -> Iterator[BinaryIO]:
+def open_file(path: Path, on_open: OnOpen | None = None) -> Iterator[BinaryIO]:
     """The bytes of a file, decompressed if its suffix is .gz, .xz or .bz2."""
     with path.open("rb") as file:
-        if opened is not None:
-            opened(file)
+        if on_open is not None:
+            on_open(file)
         opener = _OPENERS.get(path.suffix.lower())
         if opener is None:
             yield file
@@ -43,17 +44,15 @@ def open_file(path: Path, opened: Opened | None = None) -> Iterator[BinaryIO]:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """As `open_file` reads it again; under its name the file is whole or not there."""
+    """Write a file atomically, compressed as its suffix says."""
     compress = _COMPRESSORS.get(path.suffix.lower(), bytes)
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_bytes(compress(content))
-    partial.rename(path)
+    replace_file(path, compress(content))
 
 
 def refuse_missing_folder(path: Path | None) -> None:
-    """That a file cannot be written is said before the work, not after it."""
+    """Fail before the work rather than after it if the file cannot be written."""
     if path is not None and not path.parent.is_dir():
-        raise DataError(f"Nothing can be written to '{path}': its folder does not exist; create it first.")
+        raise DataError(f"'{path}' cannot be written: its folder does not exist; create it first.")
 
 
 def is_compressed(path: Path) -> bool:
@@ -61,27 +60,27 @@ def is_compressed(path: Path) -> bool:
 
 
 def is_binary(path: Path) -> bool:
-    """Whether it is a film rather than a text, by a look at its beginning."""
+    """Whether the first 64 kB contain a null byte."""
     with path.open("rb") as file:
         return b"\0" in file.read(_HEAD)
 
 
 def split_name(path: Path) -> tuple[str, str]:
-    """Stem and format suffix in lower case, without the suffix of a compression: 'A.TXT.gz' gives 'A', '.txt'."""
+    """Stem and format suffix in lower case, without a compression suffix: 'A.TXT.gz' gives 'A', '.txt'."""
     name = path.stem if is_compressed(path) else path.name
     inner = Path(_DUMP_PART.sub("", name))
     return inner.stem, inner.suffix.lower()
 
 
 def walk(folder: Path) -> Iterator[Path]:
-    """All files below a folder, each folder's in the order of their names; hidden ones and their folders left out.
+    """All files below a folder, sorted within each folder; hidden files and folders are skipped.
 
-    Links to folders are not followed, since they may lead round in a circle: they are given like files.
+    Links to folders may form a cycle: they are yielded like files, not followed.
     """
     try:
         entries = sorted(folder.iterdir())
     except OSError:
-        yield folder  # whoever tries to read it learns why it cannot be
+        yield folder  # reading it reports the error
         return
     for entry in entries:
         if entry.name.startswith("."):
@@ -93,7 +92,7 @@ def walk(folder: Path) -> Iterator[Path]:
 
 
 def read_text(path: Path) -> str:
-    """The whole of a UTF-8 file as it stands, without a byte order mark."""
+    """The whole of a UTF-8 file, unchanged except for a byte order mark."""
     with _open_checked(path) as file:
         head = file.read(_HEAD)
         codecs.getincrementaldecoder("utf-8")().decode(head)  # fails here rather than after gigabytes
@@ -107,25 +106,25 @@ def read_bytes(path: Path) -> bytes:
 
 
 @contextmanager
-def open_lines(path: Path, opened: Opened | None = None) -> Iterator[BinaryIO]:
-    """A file of UTF-8 text to be read line by line, after a byte order mark."""
-    with _open_checked(path, opened) as file:
+def open_lines(path: Path, on_open: OnOpen | None = None) -> Iterator[BinaryIO]:
+    """A UTF-8 file to read line by line, past a byte order mark."""
+    with _open_checked(path, on_open) as file:
         if file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
             file.seek(0)
         yield file
 
 
 @contextmanager
-def open_text(path: Path, opened: Opened | None = None) -> Iterator[TextIO]:
-    """A file of UTF-8 text whose line ends are left as they are."""
-    with open_lines(path, opened) as file, TextIOWrapper(file, encoding="utf-8", newline="") as text:
+def open_text(path: Path, on_open: OnOpen | None = None) -> Iterator[TextIO]:
+    """A UTF-8 file as text; line ends are kept."""
+    with open_lines(path, on_open) as file, TextIOWrapper(file, encoding="utf-8", newline="") as text:
         yield text
 
 
 @contextmanager
-def _open_checked(path: Path, opened: Opened | None = None) -> Iterator[BinaryIO]:
-    """Looks at the beginning first: a film of many gigabytes is refused without being read."""
-    with open_file(path, opened) as file:
+def _open_checked(path: Path, on_open: OnOpen | None = None) -> Iterator[BinaryIO]:
+    """Refuse a binary file after its first 64 kB."""
+    with open_file(path, on_open) as file:
         if b"\0" in file.read(_HEAD):
             raise DataError(f"'{path}' is binary or not UTF-8; expected text in UTF-8.")
         file.seek(0)

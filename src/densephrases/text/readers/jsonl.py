@@ -1,8 +1,8 @@
-"""Documents as JSON objects: one a line, in a list, or one after another.
+"""Documents as JSON objects: one per line, in an array, or one after another.
 
-An object has "text" (a string) or "paragraphs" (strings, joined by a blank line), and may have "id", "title" and
-"metadata" (an object). Every other key goes to the metadata, as the other columns of a table do, so that files made
-for other programs can be read as they are.
+An object has "text" (a string) or "paragraphs" (strings, joined by blank lines) and optionally "id", "title" and
+"metadata" (an object). All other keys go to the metadata, as do the other columns of a table, so that files made for
+other programs can be read unchanged.
 """
 
 import json
@@ -13,16 +13,16 @@ from typing import Any, TextIO
 
 from densephrases.errors import DataError
 from densephrases.text.documents import Document, Skipped
-from densephrases.text.readers.files import Opened, open_lines, open_text
+from densephrases.text.readers.files import OnOpen, open_lines, open_text
 
 _KNOWN = {"id", "title", "text", "paragraphs", "metadata"}
 _CHUNK = 1 << 16
 _VISIBLE = re.compile(r"[^ \t\r\n]")
 
 
-def read_json_lines(path: Path, name: str, opened: Opened | None = None) -> Iterator[Document | Skipped]:
-    """One document a line, never more than a line in memory; one without an id is called by its line: 'name#3'."""
-    with open_lines(path, opened) as file:
+def read_json_lines(path: Path, name: str, on_open: OnOpen | None = None) -> Iterator[Document | Skipped]:
+    """One document per line, one line in memory at a time. A missing id becomes the line number: 'name#3'."""
+    with open_lines(path, on_open) as file:
         for number, line in enumerate(file, start=1):
             if line.strip():
                 yield _line_document(line, f"{path}, line {number}", f"{name}#{number}")
@@ -36,15 +36,15 @@ def _line_document(line: bytes, place: str, name: str) -> Document | Skipped:
     return _document(record, place, name)
 
 
-def read_json(path: Path, name: str, opened: Opened | None = None) -> Iterator[Document | Skipped]:
-    """One object, a list of objects, or objects one after another, read piece by piece; ids as for lines."""
-    with open_text(path, opened) as file:
+def read_json(path: Path, name: str, on_open: OnOpen | None = None) -> Iterator[Document | Skipped]:
+    """One object, an array of objects, or objects one after another, read in chunks; ids as for lines."""
+    with open_text(path, on_open) as file:
         number = 0
         try:
             for number, record in enumerate(_objects(file), start=1):
                 yield _document(record, f"{path}, object {number}", f"{name}#{number}")
         except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", error)  # without the position, which counts from the last chunk
+            reason = getattr(error, "msg", error)  # without the position, which counts from the start of the buffer
             raise DataError(f"'{path}' is not JSON after {number} objects: {reason}.") from error
 
 
@@ -55,7 +55,7 @@ def _document(record: Any, place: str, name: str) -> Document | Skipped:
         metadata = _metadata(record)
         return Document(_id(record) or name, _text(record), _string(record, "title"), metadata)
     except ValueError as error:
-        return Skipped(place, f"is no document: it {error}.")
+        return Skipped(place, f"is not a document: it {error}.")
 
 
 def _id(record: dict[str, Any]) -> str:
@@ -80,7 +80,7 @@ def _metadata(record: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"has 'metadata' of type {type(given).__name__}, expected an object")
     metadata = {key: value for key, value in record.items() if key not in _KNOWN} | given
     if metadata:
-        json.dumps(metadata, ensure_ascii=False).encode()  # half a surrogate pair is valid JSON but no text
+        json.dumps(metadata, ensure_ascii=False).encode()  # fails for half a surrogate pair, which is valid JSON
     return metadata
 
 
@@ -100,7 +100,7 @@ def _objects(file: TextIO) -> Iterator[Any]:
     while stream.peek() == "{":
         yield stream.take_object()
     if found := stream.peek():
-        raise json.JSONDecodeError(f"expected an object or a list of objects, found '{found}'", "", 0)
+        raise json.JSONDecodeError(f"expected an object or an array of objects, found '{found}'", "", 0)
 
 
 def _listed(stream: "_Stream") -> Iterator[Any]:

@@ -27,5 +27,5 @@ def pdf_text(path: Path) -> tuple[str, str]:
 
 
 def _whole_characters(text: str) -> str:
-    """Fonts may map to halves of surrogate pairs: joined where they meet, replaced where they stand alone."""
+    """Join halves of surrogate pairs, which fonts may map to, and replace lone ones."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,4 +1,4 @@
-"""Files and folders of any supported format as a stream of documents."""
+"""Documents from files and folders of all supported formats."""
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -11,7 +11,7 @@ from densephrases.text.documents import Document, Skipped
 from densephrases.text.readers.csv_rows import read_table
 from densephrases.text.readers.files import (
     UNREADABLE,
-    Opened,
+    OnOpen,
     is_binary,
     is_compressed,
     read_bytes,
@@ -25,13 +25,13 @@ from densephrases.text.readers.markdown import markdown_title
 from densephrases.text.readers.pdf import pdf_text
 from densephrases.text.readers.wikipedia import read_dump
 
-_SHOWN = 100
+_EXAMPLES = 100
 _OF_ONE_KIND = 0.9
 
 
 @dataclass(slots=True)
 class ReadReport:
-    """What became of the files: counted all, the first hundred skipped ones kept with their reasons."""
+    """Counts of what was read and skipped; the first hundred skipped items are kept with their reasons."""
 
     documents: int = 0
     empty: int = 0  # files and records without any text
@@ -42,7 +42,7 @@ class ReadReport:
 
     @property
     def bytes(self) -> int:
-        """How much has been read of what `input_bytes` counts."""
+        """How many of the `input_bytes` have been read."""
         return self._finished + (0 if self._file is None or self._file.closed else self._file.tell())
 
     def open(self, file: BinaryIO) -> None:
@@ -54,7 +54,7 @@ class ReadReport:
 
     def skip(self, skipped: Skipped) -> None:
         self.skipped += 1
-        if len(self.examples) < _SHOWN:
+        if len(self.examples) < _EXAMPLES:
             self.examples.append(skipped)
 
 
@@ -63,13 +63,13 @@ def read_documents(
 ) -> Generator[Document]:
     """The documents of files and of all files in folders, one at a time.
 
-    The suffix decides the format; .gz, .xz and .bz2 may follow it. Plain text and Markdown are kept exactly as they
-    stand, so that offsets count the characters of the file: an answer from Markdown may contain its markup. Of HTML,
-    PDF and Wikipedia dumps the extracted text is the document. A document without an id of its own has the file's
-    path below the given folder.
+    The suffix decides the format; .gz, .xz and .bz2 may follow it. Plain text and Markdown are kept unchanged, so
+    offsets count the characters of the file and answers from Markdown may contain its markup. For HTML, PDF and
+    Wikipedia dumps the document is the extracted text. A document without an id gets the file's path below the given
+    folder.
 
-    What cannot be read is counted in `report` and left out; `strict` raises DataError instead. A path that does not
-    exist is refused at once, and paths without any document when all have been read.
+    What cannot be read is skipped and counted in `report`; `strict` raises DataError instead. A path that does not
+    exist raises it at once; paths without any document raise it after the last one was read.
     """
     places = list(paths)
     for place in places:
@@ -79,10 +79,10 @@ def read_documents(
 
 
 def input_bytes(paths: Iterable[Path]) -> int | None:
-    """The size of all files that may hold text; None where it tells little of how long the text is.
+    """The size of all files that may contain text, or None if it does not predict the amount of text.
 
-    A byte of a compressed file stands for several of text, and one of a PDF for hardly any: bytes foretell how much
-    is still to come only where nearly all are of one kind.
+    A compressed byte stands for several characters and a byte of a PDF for hardly any, so bytes measure progress only
+    if nearly all files are of one kind.
     """
     sizes: Counter[str] = Counter()
     for place in paths:
@@ -100,7 +100,7 @@ def _kind(path: Path) -> str:
 
 
 def _text_bytes(path: Path) -> int:
-    """The size of a file, or nothing if it will be skipped at first sight."""
+    """The size of a file, or 0 if it will be skipped unread."""
     try:
         if not path.is_file() or (_kind(path) == "text" and is_binary(path)):
             return 0
@@ -123,7 +123,7 @@ def _read_all(places: list[Path], strict: bool, report: ReadReport) -> Generator
 
 
 def _files(place: Path) -> Iterator[tuple[Path, str]]:
-    """Files with the names that documents without ids have."""
+    """Files, each with the id for a document that has none of its own."""
     if not place.is_dir():
         yield place, place.name
         return
@@ -154,28 +154,28 @@ def _checked(item: Document | Skipped, path: Path) -> Document | Skipped:
     try:
         for value in (item.id, item.title, item.text):
             value.encode()
-    except UnicodeEncodeError:  # JSON can spell it, no tokenizer can read it
-        return Skipped(str(path), f"has half a surrogate pair, which is no text, in document {item.id!a}.")
+    except UnicodeEncodeError:  # valid in JSON, but not encodable
+        return Skipped(str(path), f"has half a surrogate pair, which is not text, in document {item.id!a}.")
     return item
 
 
-def _read_file(path: Path, name: str, opened: Opened) -> Iterator[Document | Skipped]:
-    """The documents of a file up to where it cannot be read any further."""
+def _read_file(path: Path, name: str, on_open: OnOpen) -> Iterator[Document | Skipped]:
+    """The documents of a file, up to the first part that cannot be read."""
     if str(path) != _shown(path):
         raise DataError(f"'{_shown(path)}' has a name that is not UTF-8.")
     try:
         if not path.is_file():
-            raise DataError(f"'{path}' is not a file or folder that can be read.")
+            raise DataError(f"'{path}' is neither a regular file nor a folder.")
         if path.stat().st_size:
-            yield from _documents(path, name, opened)
+            yield from _documents(path, name, on_open)
     except UNREADABLE as error:
         raise DataError(f"'{path}' cannot be read: {error}.") from error
 
 
-def _documents(path: Path, name: str, opened: Opened) -> Iterator[Document | Skipped]:
+def _documents(path: Path, name: str, on_open: OnOpen) -> Iterator[Document | Skipped]:
     suffix = split_name(path)[1]
     if suffix in _STREAMS:
-        return _STREAMS[suffix](path, name, opened)
+        return _STREAMS[suffix](path, name, on_open)
     return _WHOLE.get(suffix, _read_plain)(path, name)
 
 
@@ -187,7 +187,7 @@ def _lenient(items: Iterator[Document | Skipped], path: Path) -> Iterator[Docume
 
 
 def _shown(path: Path) -> str:
-    """The path as it can be printed, whatever bytes its name has."""
+    """The path as printable text, whatever bytes are in it."""
     return str(path).encode(errors="backslashreplace").decode()
 
 
@@ -211,8 +211,8 @@ def _read_pdf(path: Path, name: str) -> Iterator[Document]:
     yield Document(name, text, title or split_name(path)[0])
 
 
-def _read_wikipedia(path: Path, name: str, opened: Opened) -> Iterator[Document | Skipped]:
-    return read_dump(path, opened)
+def _read_wikipedia(path: Path, name: str, on_open: OnOpen) -> Iterator[Document | Skipped]:
+    return read_dump(path, on_open)
 
 
 _PLAIN = ("", ".txt", ".text")
@@ -224,7 +224,7 @@ _WHOLE: dict[str, Callable[[Path, str], Iterator[Document]]] = {
     ".xhtml": _read_html,
     ".pdf": _read_pdf,
 }
-_STREAMS: dict[str, Callable[[Path, str, Opened], Iterator[Document | Skipped]]] = {
+_STREAMS: dict[str, Callable[[Path, str, OnOpen], Iterator[Document | Skipped]]] = {
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
     ".json": read_json,

@@ -1,7 +1,6 @@
 """Articles of a Wikipedia dump (pages-articles XML); needs the extra `wiki`.
 
-The XML is read with the standard library: mwxml keeps an empty element of every page it has passed, so that its
-memory grows with the dump.
+The XML is read with the standard library: mwxml keeps an empty element per page, so its memory grows with the dump.
 """
 
 import re
@@ -12,7 +11,7 @@ from xml.etree import ElementTree
 
 from densephrases.errors import DataError, MissingExtraError
 from densephrases.text.documents import Document, Skipped
-from densephrases.text.readers.files import Opened, open_file
+from densephrases.text.readers.files import OnOpen, open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,16 +28,16 @@ _DISAMBIGUATION = re.compile(
 )
 
 
-def read_dump(path: Path, opened: Opened | None = None) -> Iterator[Document | Skipped]:
-    """The articles in order, a page at a time: id and title of the page, and its paragraphs with blank lines between.
+def read_dump(path: Path, on_open: OnOpen | None = None) -> Iterator[Document | Skipped]:
+    """The articles in order, one page at a time: its id, title and paragraphs, separated by blank lines.
 
     Headings, lists, tables, infoboxes, images and references are left out, and so are redirects, disambiguation
-    pages, pages that are lists, and everything that is no article.
+    pages, list pages and everything that is not an article.
     """
     prose = _load_prose(path)
     media = {"file", "image", "category"}
     try:
-        for element in _elements(path, opened):
+        for element in _elements(path, on_open):
             if _local(element) == "siteinfo":
                 media |= _media_names(element)
             elif _local(element) == "page":
@@ -58,13 +57,13 @@ def _load_prose(path: Path) -> "Prose":
     return prose
 
 
-def _elements(path: Path, opened: Opened | None) -> Iterator[ElementTree.Element]:
-    """The children of <mediawiki>, each forgotten before the next is read."""
-    with open_file(path, opened) as file:
+def _elements(path: Path, on_open: OnOpen | None) -> Iterator[ElementTree.Element]:
+    """The children of <mediawiki>, each freed before the next is read."""
+    with open_file(path, on_open) as file:
         events = ElementTree.iterparse(file, events=("start", "end"))  # noqa: S314 (expat limits entity expansion)
         _, root = next(events)
         if _local(root) != "mediawiki":
-            raise DataError(f"'{path}' has the root <{_local(root)}>; of XML only Wikipedia's <mediawiki> is read.")
+            raise DataError(f"'{path}' has the root <{_local(root)}>; expected <mediawiki>, a Wikipedia dump.")
         depth = 0
         for event, element in events:
             depth += 1 if event == "start" else -1
@@ -102,13 +101,13 @@ def _is_article(page: ElementTree.Element, revision: ElementTree.Element, source
 
 
 def _media_names(siteinfo: ElementTree.Element) -> set[str]:
-    """What the namespaces of files and categories are called in the language of the dump."""
+    """The names of the file and category namespaces in the language of the dump."""
     spaces = (element for element in siteinfo.iter() if _local(element) == "namespace")
     return {(space.text or "").lower() for space in spaces if space.get("key") in (_FILE, _CATEGORY)}
 
 
 def _child(element: ElementTree.Element, name: str) -> ElementTree.Element | None:
-    """The last child of that name: of several revisions the latest."""
+    """The last child of that name, which is the latest of several revisions."""
     return next((child for child in reversed(element) if _local(child) == name), None)
 
 
@@ -118,5 +117,5 @@ def _value(element: ElementTree.Element | None, name: str) -> str:
 
 
 def _local(element: ElementTree.Element) -> str:
-    """The tag without the version of the format, which stands before it in braces."""
+    """The tag without its XML namespace."""
     return element.tag.rpartition("}")[2]

@@ -1,4 +1,4 @@
-"""The prose of an article written in wikitext; importing this needs the extra `wiki`."""
+"""The prose of wikitext articles; importing this needs the extra `wiki`."""
 
 import re
 from collections.abc import Collection
@@ -16,11 +16,11 @@ _LISTS = {"ul", "ol", "dl", "li", "dt", "dd"}
 _BLOCKS = ("p", "div", "blockquote", "center", "hr", "poem")
 _SHOWN = {"lang": 2, "transl": 2, "transliteration": 2, "nowrap": 1, "nobr": 1, "small": 1, "abbr": 1, "sic": 1}
 _MEASURES = ("convert", "cvt")
-_LISTED = "\0"  # marks a line as part of a list: no wikitext can contain it
+_LISTED = "\0"  # marks a line of a list; wikitext cannot contain it
 
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _MARKS = re.compile(r"'{2,}|__[A-Z]+__")  # bold, italics, and switches such as __NOTOC__
-_CUT_SYNTAX = ("|", "{|", "{{", "}}")  # lines of templates and tables that are never closed
+_CUT_SYNTAX = ("|", "{|", "{{", "}}")  # lines of unclosed templates and tables
 _REMAINS = (  # brackets and space that templates leave behind
     (re.compile(r"\([\s,;:]*\)"), ""),
     (re.compile(r"\([\s,;:]+"), "("),
@@ -30,7 +30,7 @@ _REMAINS = (  # brackets and space that templates leave behind
 
 
 def prose(source: str, media: Collection[str]) -> str:
-    """Paragraphs with blank lines between; `media` are the namespaces, in lower case, whose links show no text."""
+    """Paragraphs separated by blank lines. Links to the namespaces `media`, in lower case, show no text."""
     try:
         rendered = _render(mwparserfromhell.parse(source, skip_style_tags=True), media)
     except (ParserError, RecursionError) as error:
@@ -52,7 +52,7 @@ def _render(code: Wikicode, media: Collection[str]) -> str:
 
 
 def _node(node: Node, media: Collection[str]) -> str:
-    """What a reader sees of a node; nothing of comments, arguments and unknown templates."""
+    """The visible text of a node; nothing for comments, arguments and unknown templates."""
     match node:
         case Text():
             return str(node.value)
