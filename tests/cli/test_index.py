@@ -61,7 +61,7 @@ def test_several_paths_and_settings(densephrases: Command, corpus: Path, exporte
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--quantizer", "pq"], "needs a model with a code of its vectors"),
+        (["--quantizer", "pq"], "needs a model with a product quantizer"),
         (["--quantizer", "int8", "--candidates", "passages"], "candidates='passages' goes with quantizer='pq'"),
     ],
 )
@@ -356,7 +356,7 @@ def test_what_the_bytes_are_for(densephrases: Command, made_index: Path) -> None
     assert re.search(r"\d+ of \d+ tokens kept", shown)
     assert re.search(r"vectors +│ +[\d,]+ +│ +[\d.]+ +│ +[\d.]+", shown)
     values = json.loads(densephrases("info", made_index, "--storage", "--json").out)
-    assert sum(values["storage"]["parts"].values()) == values["bytes"]
+    assert sum(values["storage"]["purposes"].values()) == values["bytes"]
     assert values["storage"]["bytes_per_token"] == values["bytes"] / values["storage"]["tokens"]
 
 

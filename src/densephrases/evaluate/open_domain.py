@@ -8,7 +8,7 @@ from densephrases.data.matching.gold_answers import gold_answers_of, squeeze
 from densephrases.data.questions import OpenQuestion
 from densephrases.evaluate.answerable import answerable
 from densephrases.evaluate.retrieval import Ranking, RetrievalScores, require_measures, retrieval_scores
-from densephrases.index.candidates.base import DEFAULT_EFFORT
+from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.search.answers import Answer, Unit
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.search.searcher import Request

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from densephrases.data.kilt import EvidenceDocument, KiltRecord
 from densephrases.errors import DataError
 from densephrases.evaluate.kilt_scores import KiltScores, mean, scores
-from densephrases.index.candidates.base import DEFAULT_EFFORT
+from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.model.tokenizer import SEPARATOR
 from densephrases.search.answers import Answer, SourceDocument
 from densephrases.search.phrase_index import PhraseIndex

@@ -1,14 +1,11 @@
-"""The kinds an index may be of, named without importing what implements them."""
+"""The kinds of quantizers and candidates and their defaults, named without importing faiss."""
 
 from typing import Literal, get_args
 
 CandidateKind = Literal["exact", "passages", "ivf-pq", "ivf-sq4"]
-
-
 CANDIDATE_KINDS: tuple[CandidateKind, ...] = get_args(CandidateKind)
 
-
 Quantizer = Literal["fp16", "int8", "int4", "pq"]
-
-
 QUANTIZERS: tuple[Quantizer, ...] = get_args(Quantizer)
+
+DEFAULT_EFFORT = 0.5  # of a search for candidates, from 0, fast, to 1, exact

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import get_args
 
 from densephrases.errors import ConfigError, DataError
-from densephrases.index.candidates.base import DEFAULT_EFFORT
+from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.model.encoder import Encoder
 from densephrases.search.answers import BOUNDARIES, Answer, Boundaries, Distinct, Unit, answers_of
 from densephrases.search.confidence import RIVALS, Calibration

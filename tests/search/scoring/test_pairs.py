@@ -145,7 +145,7 @@ def rounds_of_search(hidden: bool) -> tuple[list[int], int]:
     maker = SegmentMaker(np.random.default_rng(0))
     maker.add("d", [["one", "two", "three", "four", "five"]] * 40, {})
     made = maker.made()
-    nothing = MemoryCandidates(made.store.vectors_RD, np.ones(made.rows, dtype=bool))
+    nothing = MemoryCandidates(made.store.vectors_RD, np.ones(made.vectors, dtype=bool))
     parts = MemoryIndex([replace(made, candidates=nothing) if hidden else made], [None]).parts()
     rounds: list[int] = []
 
@@ -155,7 +155,7 @@ def rounds_of_search(hidden: bool) -> tuple[list[int], int]:
 
     asked = Queries(np.ones((1, SIZE), np.float32), np.ones((1, SIZE), np.float32))
     PairSearch(parts, 1, choose, exact=False, effort=0.5, length_penalty=0.0, fewest=4)(asked)
-    return rounds, sum(made.max_span_R.tolist()) + made.rows
+    return rounds, sum(made.max_span_R.tolist()) + made.vectors
 
 
 def test_no_deeper_than_needed() -> None:

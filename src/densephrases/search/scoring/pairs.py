@@ -164,7 +164,7 @@ def _rival_rows(part: Part, alone: Queries, bound: float, last: float) -> Ints:
     """Ints of passages that lack so little of the only question that from `bound` they still reach `last`."""
     assert alone.words is not None
     rival_P = np.float32(bound) - alone.words.penalties_of_all(part.segment.terms, 0) >= last  # rounded as scores are
-    rival_R = np.repeat(rival_P, np.diff(part.segment.passage_rows))
+    rival_R = np.repeat(rival_P, np.diff(part.segment.vector_edges))
     return np.flatnonzero(rival_R if part.allowed_R is None else rival_R & part.allowed_R)
 
 

@@ -60,10 +60,10 @@ class Segment(Protocol):
     """Ints are the kept tokens of its passages in document order."""
 
     @property
-    def rows(self) -> int: ...
+    def vectors(self) -> int: ...
     @property
     def documents(self) -> int: ...
-    def places(self, rows_N: Ints) -> Ints:
+    def token_offsets(self, rows_N: Ints) -> Ints:
         """Where tokens begin: the characters before them in their passage, and the passage's own place."""
 
     def lengths(self, rows_N: Ints) -> Ints:
@@ -81,7 +81,7 @@ class Segment(Protocol):
         """Any numbers from which the places of a passage's tokens are counted."""
 
     @property
-    def passage_rows(self) -> Integers:
+    def vector_edges(self) -> Integers:
         """The first row of each passage, and the number of rows."""
 
     @property
@@ -124,24 +124,20 @@ class Part:
     @classmethod
     def of(cls, segment: Segment, allowed_documents: Mask | None) -> "Part":
         """The rows of the allowed documents; None allows all."""
-        rows_P = np.diff(segment.passage_rows)
+        rows_P = np.diff(segment.vector_edges)
         found_P = rows_P > 0
         if allowed_documents is not None:
             found_P &= allowed_documents[segment.passage_documents]
         documents = len(np.unique(segment.passage_documents[found_P]))
         rows, passages = int(rows_P[found_P].sum()), int(found_P.sum())
-        allowed_R = None if rows == segment.rows else np.repeat(found_P, rows_P)
+        allowed_R = None if rows == segment.vectors else np.repeat(found_P, rows_P)
         return cls(segment, allowed_R, segment.longest_span, rows, passages, documents)
 
     def listed_rows(self) -> Ints:
         if self.allowed_R is None:
-            return np.arange(self.segment.rows)
+            return np.arange(self.segment.vectors)
         return np.flatnonzero(self.allowed_R)
 
 
 def exact_candidates(parts: Sequence[Part]) -> bool:
     return all(part.segment.candidates.exact for part in parts)
-
-
-def passages_of(segment: Segment, rows_N: Ints) -> Ints:
-    return np.asarray(np.searchsorted(segment.passage_rows, rows_N, side="right") - 1)

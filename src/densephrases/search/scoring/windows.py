@@ -74,8 +74,8 @@ def scored_window(part: Part, queries: Queries, starts: Hits, ends: Hits, length
     begin_scores_K, stop_scores_K = _scores(segment, queries, begins, stops)
     begin_at = np.concatenate([begins.hit_H[start_of], begins.other_N])
     stop_at = np.concatenate([stops.other_N, stops.hit_H[end_of]])
-    begin_K = segment.places(begins.row_K)
-    stop_K = segment.places(stops.row_K) + segment.lengths(stops.row_K)
+    begin_K = segment.token_offsets(begins.row_K)
+    stop_K = segment.token_offsets(stops.row_K) + segment.lengths(stops.row_K)
     score_N = (
         begin_scores_K[begin_at]
         + stop_scores_K[stop_at]
@@ -110,7 +110,7 @@ class _Boundaries:
     def of(cls, segment: Segment, hits: Hits, question_N: Ints, row_N: Ints) -> "_Boundaries":
         keys = [_keys(segment, hits.question_H, hits.row_H), _keys(segment, question_N, row_N)]
         distinct_K, place = np.unique(np.concatenate(keys), return_inverse=True)
-        question_K, row_K = np.divmod(distinct_K, max(segment.rows, 1))
+        question_K, row_K = np.divmod(distinct_K, max(segment.vectors, 1))
         return cls(question_K, row_K, place[: len(hits.row_H)], place[len(hits.row_H) :])
 
 
@@ -140,7 +140,7 @@ def _starts_of(part: Part, ends: Hits, starts: Hits) -> tuple[Ints, Ints]:
 
 
 def _keys(segment: Segment, question_N: Ints, row_N: Ints) -> Ints:
-    return question_N * segment.rows + row_N
+    return question_N * segment.vectors + row_N
 
 
 def _contains(ordered_H: Ints, keys_N: Ints) -> Mask:

@@ -166,7 +166,7 @@ function announce(text) {
 function know(found) {
   facts = found;
   byId("size").textContent = `${counted(found.index.documents, "document")} · ${bytes(found.index.bytes)}`;
-  byId("size").title = `${counted(found.index.passages, "passage")}, ${counted(found.index.rows, "vector")}`;
+  byId("size").title = `${counted(found.index.passages, "passage")}, ${counted(found.index.vectors, "vector")}`;
   byId("forget").hidden = service.key.get() === null;
   byId("sides").hidden = found.tasks.length === 0;
   const names = ["", ...found.tasks].map((task) => element("option", { value: task }, sideName(task)));
