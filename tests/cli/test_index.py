@@ -363,7 +363,7 @@ def test_what_the_bytes_are_for(densephrases: Command, made_index: Path) -> None
 def test_check(densephrases: Command, index: Path) -> None:
     whole = densephrases("check", index)
     assert re.fullmatch(r"3 documents in [\d.]+ kB: every file is as it was written\n", whole.out)
-    vectors, begins = next(index.rglob("vectors.bin")), next(index.rglob("begins.bin"))
+    vectors, begins = next(index.rglob("vectors.bin")), next(index.rglob("token_offset_lows.bin"))
     content = bytearray(vectors.read_bytes())
     content[10] ^= 1
     vectors.write_bytes(content)
