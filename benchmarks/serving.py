@@ -1,10 +1,10 @@
-"""What the service makes of the library's speed, and what it does when more comes than it can answer.
+"""Throughput and latency of the service compared with the library, and its behaviour under overload.
 
 python benchmarks/serving.py [--index DIR] [--model M] [--clients 64] [--workers 1] [--workers 2] [--seconds 10]
 
-Client and server share the machine's cores, so the client is as cheap as can be: one thread, requests prepared before,
+Client and server share the machine's cores, so the client does little: one thread, requests prepared in advance,
 responses read but not parsed. The library's rate is measured before and after every service, in a process of its own,
-so that load that drifts is seen; where other programs use the machine, compare the processor time as well.
+to reveal drifting load; on a shared machine, compare the processor time as well.
 Without --index the bundled articles are indexed first.
 """
 
@@ -59,7 +59,7 @@ print(json.dumps({"rate": asked / elapsed, "processor": 1000 * (used() - spent) 
 
 @dataclass(slots=True)
 class Outcome:
-    """Of all clients together: seconds of each answered request, and the other statuses."""
+    """Of all clients together: the latency of each answered request, and the counts of other statuses."""
 
     elapsed: float = 0.0
     latencies: list[float] = field(default_factory=list)
@@ -79,10 +79,10 @@ def main(
     model: Annotated[str, typer.Option(help="A bundled model's name or an exported model's folder.")] = "small",
     clients: Annotated[int, typer.Option(help="Concurrent clients, each with one question at a time.")] = 64,
     workers: Annotated[list[int] | None, typer.Option(help="Processes of the service; may be repeated.")] = None,
-    seconds: Annotated[float, typer.Option(help="Of each measurement.")] = 10.0,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here as well.")] = None,
+    seconds: Annotated[float, typer.Option(help="Seconds of each measurement.")] = 10.0,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the figures to this file.")] = None,
 ) -> None:
-    """Prints questions a second, latencies and errors, below the queue's limit and above it."""
+    """Prints questions per second, latencies and errors, with a short queue and with an overfull one."""
     console = Console(width=120)
     with TemporaryDirectory() as place:
         folder = index or built(Path(place) / "index", model)
@@ -170,7 +170,7 @@ def served(folder: Path, model: str, *options: str) -> Iterator[tuple[int, int]]
 
 
 async def load(port: int, clients: int, seconds: float) -> Outcome:
-    """Every client sends its next question when it has the answer to the last, and at least one."""
+    """Each client sends its next question when the last is answered; at least one."""
     outcome = Outcome()
     requests = [request(port, question) for question in questions()]
     begin = time.perf_counter()
@@ -200,7 +200,7 @@ async def client(port: int, requests: Sequence[bytes], place: int, end: float, o
         else:
             outcome.statuses[status] += 1
             outcome.unclean += b"application/problem+json" not in head or b"retry-after: " not in head
-            await asyncio.sleep(0.1)  # less than it was told, so that the service stays overloaded
+            await asyncio.sleep(0.1)  # less than Retry-After, so that the service stays overloaded
         turn += 1
         if now >= end:
             break
@@ -208,7 +208,7 @@ async def client(port: int, requests: Sequence[bytes], place: int, end: float, o
 
 
 def processor_seconds(process: int) -> float:
-    """Of a process and those it has started; nan where the system does not tell."""
+    """Of a process and its children; nan where the system does not report it."""
     ticks = 0
     try:
         for number in [process, *children(process)]:

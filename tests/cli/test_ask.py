@@ -11,17 +11,13 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from densephrases.cli import ask
-from densephrases.cli.show.answers import ShowInTerminal, apart, highlighted
 from densephrases.model.config import ModelConfig
-from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
 from densephrases.search.confidence import Calibration
 from densephrases.search.phrase_index import PhraseIndex
 
@@ -122,7 +118,7 @@ def test_stdin_that_is_no_text(densephrases: Command, made_index: Path, monkeypa
 def test_words_count_if_asked_to(densephrases: Command, made_index: Path) -> None:
     plain, none, worded = (
         rows(densephrases("ask", made_index, "unheard tower", "-k", "1", *options).out)
-        for options in ([], ["--words", "0"], ["--words", "2"])
+        for options in ([], ["--lexical-weight", "0"], ["--lexical-weight", "2"])
     )
     assert plain == none
     assert worded[0][-1] == "tower.txt"
@@ -175,7 +171,7 @@ def test_an_emptied_index(densephrases: Command, index: Path) -> None:
         ([""], "expected a text with at least one word"),
         ([QUESTION, "-k", "0"], "k=0 is no number of results"),
         ([QUESTION, "--effort", "2"], "effort=2.0 is out of range"),
-        ([QUESTION, "--words", "-1"], "words=-1.0 is no weight"),
+        ([QUESTION, "--lexical-weight", "-1"], "lexical_weight=-1.0 is no weight"),
         ([QUESTION, "--min-confidence", "0.5"], "needs a model with a calibration"),
         ([QUESTION, "--where", "lang"], "--where lang is not of the form key=value"),
         ([QUESTION, "--file", "none"], "Both a question and --file are given"),
@@ -199,66 +195,17 @@ def test_another_model(densephrases: Command, made_index: Path, exported: Path, 
     assert f"The index was built with model '{exported}' (fingerprint " in result.err
 
 
-TEXT = "Before.\x1b[31m\nIt\twas [bold]Ada[/bold], who came."
-ANSWER = Answer(
-    text="[bold]Ada[/bold]",
-    score=12.345,
-    confidence=0.666,
-    start=20,
-    end=36,
-    document=SourceDocument("id", "A\ttitle", {}),
-    passage=TEXT,
-    sentence=TEXT[13:],
-    phrase=PhrasePlace("[bold]Ada[/bold]", 20, 36),
-    passage_start=0,
-    sentence_start=13,
-    unit="phrase",
-)
-
-
-def test_the_answer_is_highlighted_in_its_sentence() -> None:
-    shown = highlighted(ANSWER)
-    assert shown.plain == "It was [bold]Ada[/bold], who came."
-    (span,) = shown.spans
-    assert shown.plain[span.start : span.end] == ANSWER.text
-
-
-def test_and_in_the_passage_if_passages_are_asked_for() -> None:
-    assert highlighted(replace(ANSWER, unit="passage")).plain == "Before. [31m It was [bold]Ada[/bold], who came."
-
-
-def test_a_giant_sentence_is_cut() -> None:
-    sentence = "word " * 1000
-    place = PhrasePlace("word", 2500, 2504)
-    shown = highlighted(replace(ANSWER, sentence=sentence, sentence_start=0, phrase=place)).plain
-    assert 400 < len(shown) < 620
-    assert shown.startswith("… word ")
-    assert shown.endswith(" word …")
-
-
-def in_terminal(answers: list[Answer], **options: Any) -> str:
-    show = ShowInTerminal("No answer.", limit=2, **options)
-    show.console = Console(file=io.StringIO(), width=200, force_terminal=False)
-    show(QUESTION, answers)
-    assert isinstance(show.console.file, io.StringIO)
-    return re.sub(" +\n", "\n", show.console.file.getvalue())
-
-
-def test_what_a_person_sees() -> None:
-    sentence = "1. It was [bold]Ada[/bold], who came.\n"
-    assert in_terminal([ANSWER]) == f"{sentence}   A title · score 12.35 · 67% sure\n\n"
-    unknown = replace(ANSWER, confidence=None, document=SourceDocument("id", "", {}))
-    assert in_terminal([unknown], repeat_question=True) == f"{QUESTION}\n{sentence}   id · score 12.35\n\n"
-    assert in_terminal([]) == "No answer.\n\n"
-
-
-def test_overlapping_phrases_are_shown_once() -> None:
-    longer = replace(ANSWER, start=ANSWER.start - 1, score=1.0)
-    elsewhere = replace(ANSWER, document=SourceDocument("other", "Other", {}), score=0.5)
-    after = replace(ANSWER, start=ANSWER.end, end=ANSWER.end + 3, score=0.25)
-    assert apart([ANSWER, longer, elsewhere, after]) == [ANSWER, elsewhere, after]
-    shown = in_terminal([ANSWER, longer, elsewhere, after])
-    assert re.findall(r"^\d\.|score [\d.]+", shown, re.MULTILINE) == ["1.", "score 12.35", "2.", "score 0.50"]
+def test_a_pipe_needs_no_rich(made_index: Path) -> None:
+    """It takes a tenth of a second to import."""
+    code = (
+        f"import sys; sys.argv = ['densephrases', 'ask', {str(made_index)!r}, {QUESTION!r}]\n"
+        "from densephrases.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit as ended: print(ended.code, [name for name in sys.modules if name.startswith('rich')])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert len(rows(done.stdout)) > 5
+    assert done.stdout.splitlines()[-1] == "0 []"
 
 
 # Tests may run where SIGINT is ignored, which is inherited.

@@ -10,7 +10,7 @@ from densephrases.cli import demo
 from densephrases.model.onnx import OnnxEncoder
 from densephrases.sample import SAMPLE_QUESTIONS
 from densephrases.search.phrase_index import PhraseIndex
-from densephrases.serve.runtime.suggested_questions import given_examples
+from densephrases.serve.runtime.suggested_questions import owner_questions
 
 from .conftest import Command
 
@@ -60,7 +60,7 @@ def test_another_model_builds_anew(densephrases: Command, articles: Path, monkey
 def test_a_folder_of_choice(densephrases: Command, articles: Path, tmp_path: Path) -> None:
     assert densephrases("demo", "--no-prompt", "--folder", tmp_path / "here").code == 0
     assert (tmp_path / "here" / "manifest.json").is_file()
-    assert given_examples(PhraseIndex.open(tmp_path / "here")) == list(demo.SHOWN)
+    assert owner_questions(PhraseIndex.open(tmp_path / "here")) == list(demo.SHOWN)
     assert cached(articles) == []
     assert "model             small (" in densephrases("info", tmp_path / "here").out
 
@@ -68,7 +68,8 @@ def test_a_folder_of_choice(densephrases: Command, articles: Path, tmp_path: Pat
 def test_the_cache_without_a_setting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.delenv("LOCALAPPDATA", raising=False)
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
     assert demo._cache_folder().is_relative_to(tmp_path)
     assert "densephrases" in demo._cache_folder().parts
 

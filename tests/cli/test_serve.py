@@ -111,7 +111,7 @@ def test_workers(index: Path) -> None:
 
 
 @pytest.mark.parametrize(("host", "with_key"), [("0.0.0.0", False), ("0.0.0.0", True), ("127.0.0.1", False)])  # noqa: S104
-def test_a_warning_when_everybody_may_ask(index: Path, tmp_path: Path, host: str, with_key: bool) -> None:
+def test_a_warning_when_anyone_may_search(index: Path, tmp_path: Path, host: str, with_key: bool) -> None:
     (tmp_path / "keys").write_text("a-key-for-reading-only\n")
     options = ["--api-key-file", str(tmp_path / "keys")] if with_key else []
     with serving(index, *options, "--host", host) as served:

@@ -1,10 +1,8 @@
 """The same answers from a service as from the index itself."""
 
 import asyncio
-import http.server
-import socket
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.keys import Keys
 from densephrases.serve.settings import Limits
 from densephrases.text.documents import Document
-from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, TwoSides, running
+from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, TwoTasks, running
 
 ADMIN = "a-key-for-administration"
 
@@ -49,7 +47,7 @@ def client(service: Running) -> Iterator[Client]:
         {"unit": "document", "where": {"lang": ("en", "de")}},
         {"documents": {"tower", "paris"}, "effort": 1.0},
         {"where": {"year": 1889}, "exact": True},
-        {"words": 2.0},
+        {"lexical_weight": 2.0},
     ],
 )
 def test_search(client: Client, index: PhraseIndex, options: Any) -> None:
@@ -68,7 +66,8 @@ def test_more_questions_than_a_request_takes(client: Client, index: PhraseIndex)
 def test_documents(client: Client, index: PhraseIndex) -> None:
     for document in CITIES:
         assert client.document(document.id) == document
-    assert client.document("rome") is None
+    for unknown in ("rome", "..", ".", "a.b/../%2e?#"):
+        assert client.document(unknown) is None
     assert client.info() == index.info()
     assert len(client) == 3
 
@@ -111,7 +110,7 @@ def test_the_asynchronous_client(service: Running, index: PhraseIndex) -> None:
 
 
 def test_another_side(tmp_path: Path) -> None:
-    index = PhraseIndex.create(tmp_path / "index", CITIES, model=TwoSides())
+    index = PhraseIndex.create(tmp_path / "index", CITIES, model=TwoTasks())
     expected = index.with_task("upside-down").search(QUESTION, 3)
     with running(index) as served, Client(f"http://127.0.0.1:{served.port}") as client:
         assert client.with_task("upside-down").search(QUESTION, 3) == expected
@@ -147,7 +146,9 @@ def test_every_method_of_an_index_that_concerns_documents() -> None:
 
 def test_refusals(service: Running) -> None:
     with Client(f"http://127.0.0.1:{service.port}") as client:
-        with pytest.raises(ServiceError, match=r"Only holders of an admin key .* \(status 401, request [0-9a-f]{32}\)"):
+        with pytest.raises(
+            ServiceError, match=r"Changing the index needs an admin key; .* \(status 401, request [0-9a-f]{32}\)"
+        ):
             client.delete(["paris"])
         with pytest.raises(ServiceError, match=r"k=101; this service takes at most 100 \(limit: k\)"):
             client.search(QUESTION, 101)
@@ -155,64 +156,8 @@ def test_refusals(service: Running) -> None:
             client.search(QUESTION, 0)
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:8080", "ftp://127.0.0.1", "http://"])
-def test_bad_addresses(url: str) -> None:
-    with pytest.raises(ConfigError, match="no address of a service"):
-        Client(url)
-
-
-def test_nobody_there() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    with pytest.raises(ServiceError, match=rf"'http://127.0.0.1:{port}' cannot be reached: Connection refused"):
-        Client(f"http://127.0.0.1:{port}").info()
-
-
-class Scripted(http.server.BaseHTTPRequestHandler):
-    """Answers as listed, then closes every connection."""
-
-    replies: list[tuple[int, bytes]]
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
-        status, body = self.replies.pop(0)
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Retry-After", "0")
-        self.end_headers()
-        self.wfile.write(body)
-        self.close_connection = True  # without having said so
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def scripted() -> Iterator[tuple[str, list[tuple[int, bytes]]]]:
-    replies: list[tuple[int, bytes]] = []
-    handler = type("Handler", (Scripted,), {"replies": replies})
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", replies
-        server.shutdown()
-        thread.join()
-
-
-def test_a_busy_service_is_asked_again(scripted: tuple[str, list[tuple[int, bytes]]]) -> None:
-    url, replies = scripted
-    found = b'{"id": "a", "text": "b", "title": "", "metadata": {}}'
-    replies += [(503, b"{}"), (503, b"{}"), (200, found)]
-    with Client(url) as client:
-        assert client.document("a") == Document("a", "b")
-        assert replies == []
-        replies += [(503, b"{}"), (503, b'{"detail": "still busy"}')]
-    with Client(url, retries=1) as client, pytest.raises(ServiceError, match="still busy"):
-        client.document("a")
-
-
-def test_something_else_there(scripted: tuple[str, list[tuple[int, bytes]]]) -> None:
-    url, replies = scripted
-    replies += [(200, b"<html>")]
-    with Client(url) as client, pytest.raises(ServiceError, match="answered 200 and no JSON"):
-        client.document("a")
+def test_threads_share_a_client(client: Client, index: PhraseIndex) -> None:
+    expected = index.search(QUESTION, 3)
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: client.search(QUESTION, 3), range(20)))
+    assert all(each == expected for each in found)

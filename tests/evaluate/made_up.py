@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
+from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
 from tests.index.made_up import HashEncoder
@@ -24,7 +24,7 @@ def answer(text: str, document: str = "d", passage: str = "", start: int = 0, sc
     source = SourceDocument(document, document.capitalize(), {})
     passage = passage or text
     at = start + passage.index(text)
-    place = PhrasePlace(text, at, at + len(text))
+    place = PhraseSpan(text, at, at + len(text))
     return Answer(
         text=text,
         score=score,

@@ -29,7 +29,7 @@ from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
 from densephrases.model.padding import TokenBatch
 from densephrases.model.tokenizer import phrase_max_span
 from densephrases.search.scoring import in_passage as spans
-from densephrases.search.scoring.lexical import REPEATED
+from densephrases.search.scoring.lexical import REPETITION_SHARE
 from densephrases.text.hashed_terms import terms
 from densephrases.text.passages import Passage
 from tests.index.made_up import code_for
@@ -139,7 +139,7 @@ def passage_cost(encoded: EncodedFile, row: int, number: int) -> float:
 def phrase_cost(encoded: EncodedFile, row: int, number: int, span: tuple[int, int]) -> float:
     """For the words that the phrase repeats."""
     words = encoded.passages[number].passage.text.split()[span[0] : span[1] + 1]
-    return REPEATED * worth(encoded, terms(encoded.questions[row][1].text) & terms(" ".join(words)))
+    return REPETITION_SHARE * worth(encoded, terms(encoded.questions[row][1].text) & terms(" ".join(words)))
 
 
 def brute_scores_with_words(
@@ -192,7 +192,7 @@ def test_collection_like_brute_force(
     seed: int, coherency: bool, threshold: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "QUESTIONS_AT_ONCE", 4)
-    monkeypatch.setattr(spans, "_SPANS_AT_FIRST", 1)
+    monkeypatch.setattr(spans, "_FIRST_SPANS", 1)
     encoder = RandomEncoder(seed, coherency)
     encoded = encode_file(encoder, random_file(seed))
     advanced: list[int] = []

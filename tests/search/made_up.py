@@ -3,23 +3,28 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from densephrases.arrays import Floats, Ints, Mask
-from densephrases.search.answers import Boundaries, Unit
-from densephrases.search.scoring.lexical import REPEATED
-from densephrases.search.scoring.searchable import Integers, Part
+from densephrases.index.segment.reader import Segment
+from densephrases.index.snapshot import Snapshot
+from densephrases.search.request import Unit
+from densephrases.search.scoring.lexical import REPETITION_SHARE
+from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.text.documents import Document
 from densephrases.text.hashed_terms import TERMS, terms
 from densephrases.text.normalize import normalize_answer
-from densephrases.text.sentences import sentences_around
+from densephrases.text.sentences import TextSpan, sentence_spans
 from densephrases.text.words import is_inside_word
 
 WORDS = ["The", "the", "a", "Ada", "ada.", "wrote", "Wrote!", "code.", "It", "ran?", "ß", "中文。", "1843", "(x)"]
 SIZE = 3
+
+Integers = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
@@ -123,15 +128,29 @@ class MemorySegment:
         return self.texts[document]
 
 
-@dataclass(frozen=True)
-class MemoryIndex:
-    segments: Sequence[MemorySegment]
-    deleted: Sequence[Mask | None]
+class MemoryIndex(Snapshot):
+    """Segments that a search takes for those of a folder."""
 
-    def parts(self) -> list[Part]:
+    def __init__(self, segments: Sequence[MemorySegment], deleted: Sequence[Mask | None]) -> None:
+        self.made = segments
+        self.segments = [as_segment(segment) for segment in segments]
+        self.deleted = list(deleted)
+
+    def searchable(self) -> list[SearchableSegment]:
         pairs = zip(self.segments, self.deleted, strict=True)
-        parts = [Part.of(segment, None if deleted is None else ~deleted) for segment, deleted in pairs]
-        return [part for part in parts if part.rows]
+        found = [SearchableSegment.with_documents(each, None if gone is None else ~gone) for each, gone in pairs]
+        return [each for each in found if each.rows]
+
+
+def as_segment(made: MemorySegment) -> Segment:
+    """It has what a search uses of a segment."""
+    return cast("Segment", made)
+
+
+def sentences_around(text: str, start: int, end: int) -> TextSpan:
+    """From the first to the last sentence that a span touches, or the span if it touches none."""
+    touched = [s for s in sentence_spans(text) if s.start < max(end, start + 1) and s.end > start]
+    return TextSpan(touched[0].start, touched[-1].end) if touched else TextSpan(start, end)
 
 
 @dataclass
@@ -204,34 +223,34 @@ class BruteSpan:
     """A phrase with its place, found by trying all."""
 
     score: float
-    part: int
+    segment: int
     start: int
     end: int
 
     @property
     def order(self) -> tuple[float, int, int, int]:
-        return -self.score, self.part, self.start, self.end
+        return -self.score, self.segment, self.start, self.end
 
 
 @dataclass(frozen=True)
 class BruteForce:
-    """The exhaustive search: every span of every part, sorted, and the rules of distinct results one by one."""
+    """The exhaustive search: every span of every segment, sorted, and the rules of distinct results one by one."""
 
-    parts: Sequence[Part]
+    segments: Sequence[SearchableSegment]
     start_D: Floats
     end_D: Floats
     length_penalty: float
     penalties: Mapping[int, float] = field(default_factory=dict)  # of the question's terms, where they are lacking
-    repeated: float = REPEATED  # as a share of that, for a phrase with the term
+    repeated: float = REPETITION_SHARE  # as a share of that, for a phrase with the term
 
     def ranked(self) -> list[BruteSpan]:
         return sorted(
-            (span for number in range(len(self.parts)) for span in self._spans(number)), key=lambda s: s.order
+            (span for number in range(len(self.segments)) for span in self._spans(number)), key=lambda s: s.order
         )
 
     def _spans(self, number: int) -> Iterator[BruteSpan]:
-        segment: Any = self.parts[number].segment
-        for start in self.parts[number].listed_rows().tolist():
+        segment: Any = self.segments[number].segment
+        for start in self.segments[number].listed_rows().tolist():
             for end in range(start, start + int(segment.max_span_R[start]) + 1):
                 score = float(
                     segment.store.vectors_RD[start] @ self.start_D + segment.store.vectors_RD[end] @ self.end_D
@@ -241,7 +260,7 @@ class BruteForce:
                 yield BruteSpan(score - self.length_penalty * length - cost, number, start, end)
 
     def word_cost(self, number: int, row: int) -> float:
-        segment: Any = self.parts[number].segment
+        segment: Any = self.segments[number].segment
         passage = self.passage(BruteSpan(0, number, row, row))
         return sum(cost for term, cost in self.penalties.items() if term not in segment.terms.of_passages[passage])
 
@@ -251,43 +270,37 @@ class BruteForce:
         return self.repeated * sum(cost for term, cost in self.penalties.items() if term in terms(text[first:last]))
 
     def _stop(self, number: int, row: int) -> int:
-        segment: Any = self.parts[number].segment
+        segment: Any = self.segments[number].segment
         return int(segment.begins_R[row]) + int(segment.lengths_R[row])
 
     def passage(self, span: BruteSpan) -> int:
-        edges = self.parts[span.part].segment.vector_edges.tolist()
+        edges = self.segments[span.segment].segment.vector_edges.tolist()
         return next(p for p in range(len(edges) - 1) if edges[p] <= span.start < edges[p + 1])
 
     def text(self, span: BruteSpan) -> tuple[str, int, int]:
-        segment: Any = self.parts[span.part].segment
+        segment: Any = self.segments[span.segment].segment
         return (
             segment.passage_text(self.passage(span)),
             int(segment.begins_R[span.start]),
-            self._stop(span.part, span.end),
+            self._stop(span.segment, span.end),
         )
 
     def key(self, span: BruteSpan, unit: Unit) -> tuple[Any, ...]:
         passage, (text, start, end) = self.passage(span), self.text(span)
         if unit == "document":
-            return span.part, int(self.parts[span.part].segment.passage_documents[passage])
+            return span.segment, int(self.segments[span.segment].segment.passage_documents[passage])
         around = sentences_around(text, start, end)
         keys = {"phrase": normalize_answer(text[start:end]), "sentence": (around.start, around.end), "passage": None}
-        return span.part, passage, keys[unit]
+        return span.segment, passage, keys[unit]
 
     def _is_phrase(self, span: BruteSpan) -> bool:
         text, start, end = self.text(span)
         cut = is_inside_word(text, start) or is_inside_word(text, end)
         return not cut and any(character.isalnum() for character in text[start:end])
 
-    def distinct(self, unit: Unit, k: int, boundaries: Boundaries) -> list[BruteSpan]:
-        starts: set[tuple[int, int]] = set()
-        ends: set[tuple[int, int]] = set()
+    def distinct(self, unit: Unit, k: int) -> list[BruteSpan]:
         kept: dict[tuple[Any, ...], BruteSpan] = {}
         for span in self.ranked():
-            start, end = (span.part, span.start), (span.part, span.end)
-            clash = (boundaries != "none" and start in starts) or (boundaries == "both" and end in ends)
-            starts.add(start)
-            ends.add(end)
-            if unit != "phrase" or (self._is_phrase(span) and not clash):
+            if unit != "phrase" or self._is_phrase(span):
                 kept.setdefault(self.key(span, unit), span)
         return list(kept.values())[:k]

@@ -1,13 +1,17 @@
-"""Sentences around many phrases at once, like those around one."""
+"""Sentences around many phrases at once, like those around one; samples of the text of a collection."""
+
+from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.search.passages import FoundPassage, sentences_around
-from densephrases.text.documents import Document
+from densephrases.index.segment.reader import DocumentRecord, Segment
+from densephrases.search.passages import FoundPassage, sampled_texts, sentences_around
 from densephrases.text.sentences import TextSpan
-from densephrases.text.sentences import sentences_around as around_one
+
+from . import made_up
 
 TEXTS = st.text(st.sampled_from("aB. ?\n中。1)"), max_size=40)
 
@@ -16,12 +20,49 @@ TEXTS = st.text(st.sampled_from("aB. ?\n中。1)"), max_size=40)
 def test_sentences_around(texts: list[str], data: st.DataObject) -> None:
     asked = [(number, start, end) for number, text in enumerate(texts) for start, end in data.draw(spans_in(text))]
     asked = data.draw(st.permutations(asked))
-    passages = [FoundPassage(text, 0, Document("d", text)).sentences_S2 for text in texts]
+    passages = [FoundPassage(text, 0, DocumentRecord("d", "", {})).sentences_S2 for text in texts]
     number_N, *spans = np.array(asked, dtype=np.int64).reshape(-1, 3).T
     found = sentences_around(passages, number_N, np.stack(spans, axis=1))
-    assert [TextSpan(*span) for span in found.tolist()] == [around_one(texts[n], *span) for n, *span in asked]
+    assert [TextSpan(*span) for span in found.tolist()] == [
+        made_up.sentences_around(texts[n], *span) for n, *span in asked
+    ]
 
 
 def spans_in(text: str) -> st.SearchStrategy[list[tuple[int, int]]]:
     starts = st.integers(0, len(text))
     return st.lists(starts.flatmap(lambda start: st.tuples(st.just(start), st.integers(start, len(text)))), max_size=5)
+
+
+@dataclass
+class HugeSegment:
+    """Too many passages to be listed; notes which are read."""
+
+    passages: int
+    read: list[int] = field(default_factory=list)
+
+    @property
+    def passage_documents(self) -> range:
+        return range(self.passages)
+
+    def passage_text(self, passage: int) -> str:
+        self.read.append(passage)
+        return f"{self.passages}:{passage:020}"[:20]
+
+
+def sample(segments: list[HugeSegment], characters: int) -> list[str]:
+    return list(sampled_texts(cast("list[Segment]", segments), characters))
+
+
+def test_a_sample_reads_no_more_passages_than_it_needs() -> None:
+    huge = [HugeSegment(10**12), HugeSegment(10**15)]
+    assert len(sample(huge, 20 * 1000)) == 1000
+    assert [*huge[0].read, *huge[1].read] == list(range(0, 64 * 1000, 64))
+
+
+@given(st.lists(st.integers(0, 150), max_size=4), st.integers(1, 10_000))
+def test_a_sample_is_spread_and_has_no_passage_twice(sizes: list[int], characters: int) -> None:
+    segments = [HugeSegment(size) for size in sizes]
+    listed = [(segment, passage) for segment in segments for passage in range(segment.passages)]
+    spread = [place for first in range(64) for place in listed[first::64]][: -(-characters // 20)]
+    expected = [segment.passage_text(passage) for segment, passage in spread]
+    assert sample(segments, characters) == expected

@@ -6,7 +6,7 @@ import pytest
 
 from densephrases.errors import ConfigError, DataError
 from densephrases.search.phrase_index import PhraseIndex
-from densephrases.search.relations import QUESTION, SLOT, Extraction, Fact, prefer_titled
+from densephrases.search.relations import QUESTION, SLOT, Fact, RelationQuery, prefer_titled
 from tests.evaluate.made_up import answer, cities
 
 
@@ -50,10 +50,10 @@ def test_documents_about_the_subject_come_first() -> None:
 
 
 def test_questions() -> None:
-    assert Extraction(relation="capital", template=QUESTION).question("{relation}") == (
+    assert RelationQuery(relation="capital", template=QUESTION).question("{relation}") == (
         "what is the capital of {relation}?"
     )
-    assert Extraction(relation="capital", template=SLOT).question("France") == "France [SEP] capital"
+    assert RelationQuery(relation="capital", template=SLOT).question("France") == "France [SEP] capital"
 
 
 def test_rows() -> None:
@@ -73,7 +73,7 @@ def test_rows() -> None:
 )
 def test_what_cannot_be_asked(settings: dict[str, str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        Extraction(**settings)  # type: ignore[arg-type]
+        RelationQuery(**settings)  # type: ignore[arg-type]
 
 
 def test_empty_subjects_are_refused(index: PhraseIndex) -> None:

@@ -8,9 +8,7 @@ import pytest
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.keys import Keys
 
-from .running import CITIES, GatedEncoder, Running, running
-
-READING, ADMIN = "a-key-for-reading-only", "a-key-for-administration"
+from .running import ADMIN, CITIES, READING, GatedEncoder, Running, running
 
 
 @pytest.fixture

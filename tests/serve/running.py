@@ -26,6 +26,7 @@ CITIES = [
     Document("paris", "Paris is in France.", "Paris", {"lang": "fr", "year": 1889}),
 ]
 QUESTION = "where is the river?"
+READING, ADMIN = "a-key-for-reading-only", "a-key-for-administration"
 
 
 class GatedEncoder(HashEncoder):
@@ -43,7 +44,7 @@ class GatedEncoder(HashEncoder):
         return super().forward_questions(batch)
 
 
-class TwoSides(GatedEncoder):
+class TwoTasks(GatedEncoder):
     """Its side 'upside-down' asks for the opposite."""
 
     task: str | None = None
@@ -53,8 +54,8 @@ class TwoSides(GatedEncoder):
     def tasks(self) -> list[str]:
         return ["upside-down"]
 
-    def with_task(self, task: str | None) -> "TwoSides":
-        side = TwoSides()
+    def with_task(self, task: str | None) -> "TwoTasks":
+        side = TwoTasks()
         side.task = task
         self.loaded += 1
         return side
@@ -138,3 +139,19 @@ def running(index: PhraseIndex, port: int = 0, **settings: Any) -> Iterator[Runn
         server.should_exit = True
         thread.join()
         listening.close()
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+def is_problem(reply: Reply, status: int, code: str) -> bool:
+    """One shape for every error, with the id of the request in it and beside it."""
+    content = reply.json
+    return (
+        (reply.status, content["status"], content["code"]) == (status, status, code)
+        and reply.headers["content-type"] == "application/problem+json"
+        and content["type"] == "about:blank"
+        and bool(content["title"] and content["detail"])
+        and content["request_id"] == reply.headers["x-request-id"] != ""
+    )

@@ -2,8 +2,8 @@
 
 python -m tests.serve.screenshots INDEX [--out docs/images]
 
-INDEX is one of the sample articles, as `densephrases demo --folder INDEX` makes it. For the picture of two question
-sides one is adapted first, to key words, which takes some seconds. The fonts are those of the machine.
+INDEX is one of the sample articles, as `densephrases demo --folder INDEX` makes it. For the picture of two tasks
+one query encoder is trained first, on key words, which takes some seconds. The fonts are those of the machine.
 """
 
 import argparse
@@ -53,7 +53,7 @@ class Camera:
         picture.quantize(COLOURS, dither=Image.Dither.NONE).save(self._out / f"{name}.png", optimize=True)
 
 
-def two_sided(index: PhraseIndex, folder: Path) -> PhraseIndex:
+def with_task_model(index: PhraseIndex, folder: Path) -> PhraseIndex:
     """The index with a model that has a second query encoder, for key words."""
     key_words = runpy.run_path(str(EXAMPLE))["key_words"]
     learned = [q for q in SAMPLE_QUESTIONS if q.title not in HELD_OUT]
@@ -86,8 +86,8 @@ def take_all(page: Page, camera: Camera) -> None:
 
 def compare(page: Page, camera: Camera) -> None:
     page.look(height=800)
-    for _ in range(2):  # the first time the side has to be loaded
-        camera.open(".compared", q=SHOWN_WORDS, beside=TASK)
+    for _ in range(2):  # the first time the query encoder has to be loaded
+        camera.open(".compared", q=SHOWN_WORDS, compare=TASK)
     camera.take("page-compare")
 
 
@@ -118,7 +118,7 @@ def main() -> None:
         camera.take("page-error")
     with (
         TemporaryDirectory() as scratch,
-        running(two_sided(index, Path(scratch) / "model")) as service,
+        running(with_task_model(index, Path(scratch) / "model")) as service,
         camera_of(service, options.out) as (page, camera),
     ):
         compare(page, camera)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from densephrases.errors import ConfigError
-from densephrases.serve.settings import LOOPBACK, Limits, ServiceSettings, own_names
+from densephrases.serve.settings import LOOPBACK, Limits, ServiceSettings, host_names
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from densephrases.serve.settings import LOOPBACK, Limits, ServiceSettings, own_n
     ],
 )
 def test_names(host: str, allowed: tuple[str, ...], with_keys: bool, expected: tuple[str, ...]) -> None:
-    assert own_names(host, allowed, with_keys=with_keys) == expected
+    assert host_names(host, allowed, with_keys=with_keys) == expected
 
 
 def test_impossible_values() -> None:

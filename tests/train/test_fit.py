@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from tests.train.conftest import FACTS
 QUESTIONS = [question for _, _, asked in FACTS for question, _ in asked]
 ANSWERS = [answer for _, _, asked in FACTS for _, answer in asked]
 DOCUMENTS = [Document(f"d{n}", text, f"title {n}") for n, (_, text, _) in enumerate(FACTS)]
-QUICK = {"epochs": 12, "learning_rate": 3e-3, "batch_size": 4, "top_k": 30, "cpu": True}
+QUICK: dict[str, Any] = {"epochs": 12, "learning_rate": 3e-3, "batch_size": 4, "top_k": 30, "cpu": True}
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +99,7 @@ def test_tasks_in_the_same_model_folder(index_folder: Path, model: Path, data: P
 def test_three_lines(index_folder: Path, tmp_path: Path) -> None:
     index = PhraseIndex.open(index_folder)
     before = answered(index)
-    adapted = index.fit(QUESTIONS, ANSWERS, dev=(QUESTIONS, [[a, "other"] for a in ANSWERS]), **QUICK)  # type: ignore[arg-type]
+    adapted = index.fit(QUESTIONS, ANSWERS, dev=(QUESTIONS, [[a, "other"] for a in ANSWERS]), **QUICK)
     adapted.save(tmp_path / "adapted")
     assert adapted.scores["exact_match_before"] <= before + 10
     assert answered(index) == pytest.approx(adapted.scores["exact_match"])
@@ -114,9 +115,9 @@ def test_three_lines(index_folder: Path, tmp_path: Path) -> None:
 def test_it_may_go_on_and_be_saved_as_tasks(index_folder: Path, model: Path, tmp_path: Path) -> None:
     index = PhraseIndex.open(index_folder)
     quick = QUICK | {"epochs": 1}
-    first = index.fit(QUESTIONS, ANSWERS, **quick)  # type: ignore[arg-type]
+    first = index.fit(QUESTIONS, ANSWERS, **quick)
     weights = first.encoder.encode_questions(QUESTIONS).start_BD
-    second = index.fit(QUESTIONS, ANSWERS, **quick)  # type: ignore[arg-type]
+    second = index.fit(QUESTIONS, ANSWERS, **quick)
     assert first.scores.keys().isdisjoint({"exact_match"})
     assert np.abs(second.encoder.encode_questions(QUESTIONS).start_BD - weights).max() > 1e-3
     np.testing.assert_array_equal(first.encoder.encode_questions(QUESTIONS).start_BD, weights)
@@ -130,7 +131,7 @@ def test_it_may_go_on_and_be_saved_as_tasks(index_folder: Path, model: Path, tmp
 def test_a_model_in_memory(tiny_base: Path, tmp_path: Path) -> None:
     model = PhraseModel.from_base(tiny_base, max_words=6)
     index = PhraseIndex.create(tmp_path / "index", DOCUMENTS, model=model.encoder(), filter_threshold=None)
-    adapted = index.fit(QUESTIONS, ANSWERS, **(QUICK | {"epochs": 2}))  # type: ignore[arg-type]
+    adapted = index.fit(QUESTIONS, ANSWERS, **(QUICK | {"epochs": 2}))
     with pytest.raises(ModelError, match="save without a task"):
         adapted.save(tmp_path / "saved", "facts")
     adapted.save(tmp_path / "saved")
@@ -144,6 +145,8 @@ def test_mistakes_are_said(index_folder: Path, tmp_path: Path, data: Path) -> No
         index.fit(["who?", "what?"], ["paris"])
     with pytest.raises(DataError, match="There are 1 questions"):
         index.fit("who?", ["paris"])
+    with pytest.raises(ConfigError, match="'rate' is no setting of fit; expected one of target, epochs, learning_rate"):
+        index.fit(["who?"], ["paris"], rate=1.0)
     hashed = PhraseIndex.create(tmp_path / "hashed", DOCUMENTS, model=HashEncoder())
     with pytest.raises(ModelError, match="HashEncoder has no weights to learn"):
         hashed.fit(["who?"], ["paris"])

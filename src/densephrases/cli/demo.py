@@ -1,18 +1,18 @@
-"""`densephrases demo`: the sample articles, indexed and ready to be asked."""
+"""`densephrases demo`: the sample articles, indexed, and questions to them."""
 
-import os
-import sys
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from densephrases.atomic_files import replace_file
+
 if TYPE_CHECKING:
     from densephrases.model.encoder import Encoder
     from densephrases.search.phrase_index import PhraseIndex
 
-# Of the sample's questions, one each for a date, a person, a place, a number and a thing.
+# Of the sample's questions one each about a date, a person, a place, a number and a thing.
 SHOWN = (
     "When was the Battle of Hastings?",
     "Which farmer was the first to see Halley's Comet return as foretold?",
@@ -27,25 +27,27 @@ _DIGITS = 12
 
 def demo(
     no_prompt: Annotated[
-        bool, typer.Option("--no-prompt", help="Print five answered questions instead of asking for one.")
+        bool, typer.Option("--no-prompt", help="Print five questions and answers instead of a prompt.")
     ] = False,
     folder: Annotated[
         Path | None, typer.Option(help="Folder for the index [default: one in the user's cache].")
     ] = None,
 ) -> None:
-    """Index some fifty articles of Wikipedia that come with the package, then ask them."""
-    from densephrases.cli.ask import Terms, answer, at_terminal, converse, in_terminal
-    from densephrases.cli.show.answers import show_briefly
+    """Index about fifty Wikipedia articles that come with the package, then answer questions from them."""
+    from densephrases.cli.ask import SHOWN as ANSWERS
+    from densephrases.cli.ask import answer, at_terminal, converse, in_terminal
+    from densephrases.cli.show.terminal import show_briefly
     from densephrases.model.load import load
+    from densephrases.search.request import SearchRequest
 
     encoder = load(_MODEL)
     index = _sample_index(folder or _cache_folder() / f"sample-{_key(encoder)}", encoder)
     if no_prompt or not at_terminal():
-        answer(index, list(SHOWN), Terms(k=1), show_briefly)
+        answer(index, list(SHOWN), SearchRequest(k=1), show_briefly)
     else:
         typer.echo(f"For example: {SHOWN[0]}")
-        show, terms = in_terminal(Terms())
-        converse(index, terms, show)
+        show, request = in_terminal(SearchRequest(k=ANSWERS))
+        converse(index, request, show)
 
 
 def _sample_index(folder: Path, encoder: "Encoder") -> "PhraseIndex":
@@ -53,19 +55,19 @@ def _sample_index(folder: Path, encoder: "Encoder") -> "PhraseIndex":
     from densephrases.index.manifest import MANIFEST_FILE, Manifest
     from densephrases.sample import articles_path
     from densephrases.search.phrase_index import PhraseIndex
-    from densephrases.serve.runtime.suggested_questions import EXAMPLES_FILE
+    from densephrases.serve.runtime.suggested_questions import SUGGESTIONS_FILE
 
     if (folder / MANIFEST_FILE).is_file() and not Manifest.load(folder).building:
         return PhraseIndex.open(folder, encoder)
     console.print(f"Indexing the sample articles once; the index is kept in {folder}.", markup=False, soft_wrap=True)
     with Building(folder, [articles_path()], strict=True) as building:
         index = PhraseIndex.create(folder, building.documents(), model=_MODEL, progress=building.reported)
-    (folder / EXAMPLES_FILE).write_text("\n".join([*SHOWN, ""]), encoding="utf-8")  # for `serve`
+    replace_file(folder / SUGGESTIONS_FILE, "\n".join([*SHOWN, ""]))  # for `serve`
     return index
 
 
 def _key(encoder: "Encoder") -> str:
-    """Another model, other articles or another format of indexes need an index of their own."""
+    """Changes with the model, the articles and the format of indexes, each of which needs a new index."""
     from densephrases.index.manifest import SCHEMA_VERSION
     from densephrases.sample import articles_path
 
@@ -74,8 +76,6 @@ def _key(encoder: "Encoder") -> str:
 
 
 def _cache_folder() -> Path:
-    if given := os.environ.get("XDG_CACHE_HOME"):
-        return Path(given) / "densephrases"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "densephrases" / "Cache"
-    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "densephrases"
+    from platformdirs import user_cache_path
+
+    return user_cache_path("densephrases", appauthor=False)

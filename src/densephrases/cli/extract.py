@@ -1,17 +1,17 @@
-"""`densephrases extract`: a table of facts about many subjects."""
+"""`densephrases extract`: one relation of many subjects as a table."""
 
 import csv
 import json
 import sys
 from collections.abc import Iterable
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
 import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from densephrases.atomic_files import replacing
 from densephrases.cli.lines import counted, read_lines
 from densephrases.cli.options import IndexArgument, IndexModel, PreferTitles, Task
 from densephrases.errors import ConfigError, DataError
@@ -19,27 +19,22 @@ from densephrases.errors import ConfigError, DataError
 if TYPE_CHECKING:
     from densephrases.search.relations import Fact
 
+TableFormat = Literal["csv", "jsonl"]
+
 COLUMNS = ("subject", "object", "confidence", "sentence", "title", "document", "start", "end")
 progress_console = Console(stderr=True, highlight=False)
 
 
-class TableFormat(StrEnum):
-    csv = "csv"
-    jsonl = "jsonl"
-
-
 def extract(
     folder: IndexArgument,
-    relation: Annotated[str, typer.Option(help="What is asked of each subject, such as 'place of birth'.")],
-    subjects: Annotated[Path, typer.Option(help="File with a subject a line.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Write the table to this file, .csv or .jsonl [default: CSV on stdout].")
-    ] = None,
-    min_confidence: Annotated[float, typer.Option(help="Only objects as probable as this, from 0 to 1.")] = 0.0,
+    relation: Annotated[str, typer.Option(help="Relation to extract, such as 'place of birth'.")],
+    subjects: Annotated[Path, typer.Option(help="File with one subject per line.")],
+    out: Annotated[Path | None, typer.Option(help="Output file, .csv or .jsonl [default: CSV on stdout].")] = None,
+    min_confidence: Annotated[float, typer.Option(help="Drop objects below this probability, from 0 to 1.")] = 0.0,
     template: Annotated[
         str | None,
         typer.Option(
-            help="How it is asked, with {subject} and {relation} [default: 'what is the {relation} of {subject}?'; "
+            help="Question with {subject} and {relation} [default: 'what is the {relation} of {subject}?'; "
             "with --task '{subject} [SEP] {relation}']."
         ),
     ] = None,
@@ -47,9 +42,9 @@ def extract(
     task: Task = None,
     model: IndexModel = None,
 ) -> None:
-    """Fill a table of subjects and objects: what each subject's relation is, how sure, and where it stands.
+    """Extract the object of a relation for each subject, with confidence, sentence, document and offsets.
 
-    A subject without an answer as sure as --min-confidence has an empty object.
+    The object is empty if no answer reaches --min-confidence.
     """
     from densephrases.search.phrase_index import PhraseIndex
     from densephrases.search.relations import QUESTION, SLOT
@@ -59,7 +54,7 @@ def extract(
     refuse_missing_folder(out)
     names = [line.strip() for line in read_lines(subjects)]
     if not names:
-        raise DataError(f"'{subjects}' names no subject; expected one a line.")
+        raise DataError(f"'{subjects}' names no subject; expected one per line.")
     index = PhraseIndex.open(folder, model, task)
     with Progress(console=progress_console, transient=True) as progress:
         bar = progress.add_task("extracting", total=len(names))
@@ -74,23 +69,24 @@ def extract(
     if out is None:
         write_table(sys.stdout, form, facts)
         return
-    with out.open("w", encoding="utf-8", newline="") as file:
+    with replacing(out) as new, new.open("w", encoding="utf-8", newline="") as file:
         write_table(file, form, facts)
     found = sum(fact.object is not None for fact in facts)
     progress_console.print(f"{counted(found, 'object')} of {counted(len(names), 'subject')} written to {out}")
 
 
 def _format(out: Path | None) -> TableFormat:
-    if out is None:
-        return TableFormat.csv
-    try:
-        return TableFormat(out.suffix.lower().removeprefix("."))
-    except ValueError as error:
-        raise ConfigError(f"'{out}' is neither a .csv nor a .jsonl file; name one of them.") from error
+    suffix = ".csv" if out is None else out.suffix.lower()
+    match suffix:
+        case ".csv":
+            return "csv"
+        case ".jsonl":
+            return "jsonl"
+    raise ConfigError(f"'{out}' is neither a .csv nor a .jsonl file; give a name that ends in one of them.")
 
 
 def write_table(file: TextIO, form: TableFormat, facts: Iterable["Fact"]) -> None:
-    if form is TableFormat.jsonl:
+    if form == "jsonl":
         file.writelines(json.dumps(fact.to_dict(), ensure_ascii=False) + "\n" for fact in facts)
         return
     table = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")

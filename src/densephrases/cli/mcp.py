@@ -1,4 +1,4 @@
-"""`densephrases mcp`: an index as a tool of assistants."""
+"""`densephrases mcp`: an index as a tool for assistants."""
 
 from typing import Annotated
 
@@ -9,13 +9,13 @@ from densephrases.cli.options import IndexModel
 
 
 def mcp(
-    index: Annotated[str, typer.Argument(metavar="INDEX", help="Folder of an index, or address of a service.")],
+    index: Annotated[str, typer.Argument(metavar="INDEX", help="Folder of an index, or URL of a service.")],
     model: IndexModel = None,
     api_key: Annotated[
-        str | None, typer.Option(envvar="DENSEPHRASES_API_KEY", help="Key of the service, if it needs one.")
+        str | None, typer.Option(envvar="DENSEPHRASES_API_KEY", help="API key of the service, if it requires one.")
     ] = None,
 ) -> None:
-    """Let an assistant ask an index: a Model Context Protocol server on stdin and stdout."""
+    """Run a Model Context Protocol server on stdin and stdout, through which assistants ask the index."""
     require("mcp", "mcp")
     from densephrases.integrations.mcp import create_server
     from densephrases.integrations.source import Source

@@ -1,33 +1,26 @@
 """Arguments and options that several commands share."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-
-class Quantizer(StrEnum):
-    fp16 = "fp16"
-    int8 = "int8"
-    int4 = "int4"
-    pq = "pq"
-
-
 SquadData = Annotated[Path, typer.Argument(metavar="DATA", help="SQuAD JSON, plain or compressed.")]
 Model = Annotated[str, typer.Option(help="A bundled model's name or a model folder.")]
 IndexArgument = Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")]
 IndexModel = Annotated[
-    str | None, typer.Option("--model", help="Where the index's model is found now [default: where it was].")
+    str | None,
+    typer.Option(
+        "--model", help="Name or folder of the index's model, if it has moved [default: as stored in the index]."
+    ),
 ]
-Task = Annotated[str | None, typer.Option(help="Ask with the query encoder the model has for this task.")]
-Effort = Annotated[float, typer.Option(help="From 0, fast, to 1, thorough.")]
-Words = Annotated[
-    float | None,
-    typer.Option(help="How much words count that question and passage share [default: what the model says]."),
+Task = Annotated[str | None, typer.Option(help="Use the model's query encoder for this task.")]
+Effort = Annotated[float, typer.Option(help="From 0 (fast) to 1 (thorough).")]
+LexicalWeight = Annotated[float | None, typer.Option(help="Weight of lexical overlap [default: the model's].")]
+Truecase = Annotated[
+    bool, typer.Option(help="Restore capitals in questions without any, if the model distinguishes case.")
 ]
-Truecase = Annotated[bool, typer.Option(help="Give capitals to questions without any, for models that know capitals.")]
-PreferTitles = Annotated[bool, typer.Option(help="Prefer answers from documents whose title is the subject.")]
+PreferTitles = Annotated[bool, typer.Option(help="Prefer answers from documents titled with the subject.")]
 KiltFile = Annotated[Path | None, typer.Option(help="Write predictions in KILT's format to this file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
-Cpu = Annotated[bool, typer.Option("--cpu", help="Use the CPU even where there is a GPU.")]
+Cpu = Annotated[bool, typer.Option("--cpu", help="Use the CPU even if there is a GPU.")]

@@ -1,9 +1,9 @@
-"""`densephrases serve`: an index as an HTTP service."""
+"""`densephrases serve`: the HTTP service."""
 
 import logging
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,47 +11,54 @@ from densephrases.cli.extras import require
 from densephrases.cli.lines import counted
 from densephrases.cli.options import IndexArgument, IndexModel, Task
 from densephrases.errors import ConfigError
+from densephrases.serve.keys import Keys
+from densephrases.serve.settings import Limits, ServiceSettings, host_names, is_loopback
 
-if TYPE_CHECKING:
-    from densephrases.serve.keys import Keys
+_DEFAULTS = ServiceSettings(index=Path())
 
 
 def serve(
     folder: IndexArgument,
     model: IndexModel = None,
     task: Task = None,
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is all of this machine's.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 8080,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 is every address of this machine.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 picks a free one.")] = 8080,
     workers: Annotated[int, typer.Option(help="Processes that share the port.")] = 1,
-    api_key_file: Annotated[Path | None, typer.Option(help="Keys, one a line; without it everybody may ask.")] = None,
-    admin_key_file: Annotated[
-        Path | None, typer.Option(help="Keys of those who may change the index; without it nobody may.")
+    api_key_file: Annotated[
+        Path | None, typer.Option(help="API keys, one per line; without it anyone may search.")
     ] = None,
-    queue: Annotated[int, typer.Option(help="Questions that may wait in each process.")] = 512,
-    deadline: Annotated[float, typer.Option(help="Seconds after which a request is given up.")] = 10.0,
-    max_body: Annotated[int, typer.Option(help="Bytes of a request's body.")] = 4 << 20,
-    max_question: Annotated[int, typer.Option(help="Characters of a question.")] = 1000,
-    max_questions: Annotated[int, typer.Option(help="Questions of one request.")] = 64,
-    max_k: Annotated[int, typer.Option(help="Answers to a question.")] = 100,
+    admin_key_file: Annotated[
+        Path | None, typer.Option(help="Admin keys, one per line; without it the index cannot be changed.")
+    ] = None,
+    queue: Annotated[
+        int, typer.Option(help="Waiting questions per process; a full queue returns 503.")
+    ] = _DEFAULTS.queue,
+    deadline: Annotated[float, typer.Option(help="Seconds until a request gets a 503.")] = _DEFAULTS.deadline_seconds,
+    max_body: Annotated[int, typer.Option(help="Maximum bytes of a request body.")] = _DEFAULTS.limits.body_bytes,
+    max_question: Annotated[
+        int, typer.Option(help="Maximum characters of a question.")
+    ] = _DEFAULTS.limits.question_characters,
+    max_questions: Annotated[int, typer.Option(help="Maximum questions in a request.")] = _DEFAULTS.limits.questions,
+    max_k: Annotated[int, typer.Option(help="Maximum answers per question.")] = _DEFAULTS.limits.k,
     allowed_host: Annotated[
         list[str] | None,
-        typer.Option(help="A name the service may be called by [default: this machine's, or any with keys]."),
+        typer.Option(help="A host name the service answers to [default: this machine's, or any with keys]."),
     ] = None,
     cors_origin: Annotated[
-        list[str] | None, typer.Option(help="A web origin whose pages may ask, such as https://example.org.")
+        list[str] | None, typer.Option(help="A web origin allowed by CORS, such as https://example.org.")
     ] = None,
     log_questions: Annotated[bool, typer.Option("--log-questions", help="Write questions to the log.")] = False,
 ) -> None:
-    """Answer questions over HTTP until it is stopped.
+    """Serve an index over HTTP.
 
-    The log goes to stderr, one JSON object a line. A changed index is served as soon as it is written.
+    The log goes to stderr, one JSON object per line. Changes to the index are served as soon as they are written.
     """
     require("serve", "fastapi", "uvicorn", "prometheus_client")
-    from densephrases.serve.keys import Keys
     from densephrases.serve.runtime.service import open_index
     from densephrases.serve.server import bind
     from densephrases.serve.server import serve as run
-    from densephrases.serve.settings import Limits, ServiceSettings, own_names
 
     if workers < 1:
         raise ConfigError(f"--workers={workers} is no number of processes; expected at least 1.")
@@ -65,22 +72,20 @@ def serve(
         deadline_seconds=deadline,
         keys=keys,
         log_questions=log_questions,
-        hosts=own_names(host, allowed_host or (), with_keys=bool(keys.reading)),
+        hosts=host_names(host, allowed_host or (), with_keys=bool(keys.reading)),
         origins=tuple(cors_origin or ()),
     )
     configure_log()
     index = open_index(settings)
     sockets = bind(host, port, workers)
-    _warn_of_strangers(host, keys)
+    _warn_without_keys(host, keys)
     _announce(len(index), host, sockets[0].getsockname()[1])
     run(settings, sockets, index, configure_log)
 
 
-def _warn_of_strangers(host: str, keys: "Keys") -> None:
-    from densephrases.serve.settings import is_loopback
-
+def _warn_without_keys(host: str, keys: Keys) -> None:
     if not is_loopback(host) and not keys.reading:
-        logging.warning("everybody who reaches %s may ask this index: give keys with --api-key-file", host)
+        logging.warning("anyone who can reach %s may search this index; give keys with --api-key-file", host)
 
 
 def _announce(documents: int, host: str, port: int) -> None:
@@ -90,7 +95,7 @@ def _announce(documents: int, host: str, port: int) -> None:
 
 
 def configure_log() -> None:
-    """JSON lines on stderr; in place of what the command logs otherwise."""
+    """JSON lines on stderr, in place of the usual log of a command."""
     from densephrases.serve.runtime.logs import JsonLines
 
     handler = logging.StreamHandler()

@@ -1,1 +1,1 @@
-"""A served index, used as if it were here."""
+"""The HTTP client of a service, synchronous and asynchronous."""

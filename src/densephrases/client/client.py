@@ -1,33 +1,21 @@
 """`Client` and `AsyncClient`: the methods of `PhraseIndex`, answered by a service."""
 
-import asyncio
-import json
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from copy import copy
-from functools import cached_property, partial
-from typing import Any, Self, TypeVar, Unpack, overload
-from urllib.parse import quote, urlencode
+from typing import Any, Self, overload
 
-from densephrases.client.http import Service
-from densephrases.errors import DataError
+from densephrases.client.http import Address, AsyncConnection, Connection
+from densephrases.client.operations import Calls, Operations, Result
 from densephrases.index.info import IndexInfo
 from densephrases.index.progress import Progress
-from densephrases.index.settings import IndexSettings
-from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
-from densephrases.search.phrase_index import SearchOptions
-from densephrases.search.relations import QUESTION, Extraction, Fact
-from densephrases.search.searcher import Request
+from densephrases.search.answers import Answer
+from densephrases.search.relations import QUESTION, Fact, RelationQuery
+from densephrases.search.request import SearchRequest, search_request
 from densephrases.text.documents import Document
-
-_BODY_SHARE = 0.8  # of the largest body, for documents; the rest for what is around them
-
-Result = TypeVar("Result")
 
 
 class Client:
-    """An index behind a service; a stand-in for `PhraseIndex` wherever documents are asked, added or deleted.
+    """An index behind a service; it stands in for `PhraseIndex` wherever documents are searched, added or deleted.
 
     >>> Client("http://127.0.0.1:8080").search("Where was Marie Curie born?")[0].text
     'Warsaw'
@@ -35,43 +23,48 @@ class Client:
     Args:
         url: Where `densephrases serve` listens.
         api_key: One of the service's keys; to add or delete documents, an admin key.
-        timeout: Seconds until a silent service is given up.
-        retries: How often a request is repeated that a busy service has refused.
+        timeout: Seconds without a byte from the service after which a call fails.
+        retries: How often a request is repeated after a 503.
     """
 
     def __init__(self, url: str, api_key: str | None = None, *, timeout: float = 60.0, retries: int = 3) -> None:
-        self._service = Service(url, api_key, timeout, retries)
-        self._side: dict[str, str | None] = {}  # nothing said, the service asks with its own
+        self._connection = Connection(Address(url, api_key, timeout, retries))
+        self._operations = Operations()
 
     def with_task(self, task: str | None) -> Self:
-        """The same service asked for another task of its model, None the default; this one stays as it is."""
+        """The same service with the query encoder of another task, None the default; this client stays as it is."""
         other = copy(self)
-        other._side = {"task": task}
+        other._operations = self._operations.with_task(task)
         return other
 
     @overload
-    def search(  # type: ignore[overload-overlap]  # a text is a sequence of texts
-        self, questions: str, k: int = ..., **options: Unpack[SearchOptions]
+    def search(
+        self, questions: str, k: int | None = ..., *, request: SearchRequest | None = ..., **options: Any
     ) -> list[Answer]: ...
 
     @overload
     def search(
-        self, questions: Sequence[str], k: int = ..., **options: Unpack[SearchOptions]
+        self, questions: Sequence[str], k: int | None = ..., *, request: SearchRequest | None = ..., **options: Any
     ) -> list[list[Answer]]: ...
 
     def search(
-        self, questions: str | Sequence[str], k: int = 10, **options: Unpack[SearchOptions]
+        self,
+        questions: str | Sequence[str],
+        k: int | None = None,
+        *,
+        request: SearchRequest | None = None,
+        **options: Any,
     ) -> list[Answer] | list[list[Answer]]:
-        """The k best different answers to one question, or to each of several, best first."""
-        several = [questions] if isinstance(questions, str) else list(questions)
-        terms = _terms(Request(k=k, **options))
-        found = [
-            [_answer(values) for values in result["answers"]]
-            for batch in self._batches(several)
-            for result in self._service.call("POST", "/v1/answers", {"questions": batch, **terms, **self._side})[
-                "results"
-            ]
-        ]
+        """The best distinct answers to one question, or to each of several, best first.
+
+        Args:
+            questions: One question, or several, which are sent in as few requests as the service allows.
+            k: Number of answers per question, 10 by default; fewer only if the collection has fewer.
+            request: All options in one object; the default is `SearchRequest()`.
+            options: Fields of `SearchRequest`, such as `unit="sentence"`; they override those of `request`.
+        """
+        several = [questions] if isinstance(questions, str) else questions
+        found = self._run(self._operations.search(several, search_request(request, k, options)))
         return found[0] if isinstance(questions, str) else found
 
     def extract(
@@ -84,51 +77,36 @@ class Client:
         min_confidence: float = 0.0,
     ) -> list[Fact]:
         """The object of a relation for each subject, with its sentence and its document."""
-        how = Extraction(
+        query = RelationQuery(
             relation=relation, template=template, prefer_titles=prefer_titles, min_confidence=min_confidence
         )
-        terms = {name: getattr(how, name) for name in ("relation", "template", "prefer_titles", "min_confidence")}
-        return [
-            Fact(result["subject"], relation, None if result["answer"] is None else _answer(result["answer"]))
-            for batch in self._batches(list(subjects))
-            for result in self._service.call("POST", "/v1/extract", {"subjects": batch, **terms, **self._side})[
-                "results"
-            ]
-        ]
+        return self._run(self._operations.extract(subjects, query))
 
     def document(self, identifier: str) -> Document | None:
         """The document with this id, as it was indexed."""
-        found = self._service.call("GET", f"/v1/documents/{quote(identifier, safe='')}")
-        return None if found is None else Document(found["id"], found["text"], found["title"], found["metadata"])
+        return self._run(self._operations.document(identifier))
 
     def add(self, documents: Iterable[Document]) -> Progress:
-        """Add documents; those that are there already, unchanged, are passed over."""
-        return self._send(documents, replace=False)
+        """Add documents; those that are already there with the same content are skipped."""
+        return self._run(self._operations.add(documents, replace=False))
 
     def update(self, documents: Iterable[Document]) -> Progress:
         """Add documents, replacing those whose content has changed."""
-        return self._send(documents, replace=True)
+        return self._run(self._operations.add(documents, replace=True))
 
     def delete(self, ids: Iterable[str]) -> int:
         """Delete documents by their ids; if one is unknown, none is deleted."""
-        wanted = sorted(set(ids))
-        if not wanted:
-            return 0
-        done = self._service.call("DELETE", f"/v1/documents?{urlencode([('id', each) for each in wanted])}")
-        if done is None:
-            raise DataError(f"The index has no document with id {', '.join(map(repr, wanted[:3]))}; none was deleted.")
-        return int(done["deleted"])
+        return self._run(self._operations.delete(ids))
 
     def info(self) -> IndexInfo:
-        facts = self._service.call("GET", "/v1/info")["index"]
-        return IndexInfo(**{**facts, "settings": IndexSettings(**facts["settings"])})
+        return self._run(self._operations.info())
 
     def __len__(self) -> int:
         """How many documents the index holds."""
         return self.info().documents
 
     def close(self) -> None:
-        self._service.close()
+        self._connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -136,51 +114,28 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @cached_property
-    def _limits(self) -> dict[str, int]:
-        limits: dict[str, int] = self._service.call("GET", "/v1/info")["limits"]
-        return limits
-
-    def _batches(self, texts: list[str]) -> Iterator[list[str]]:
-        most = 1 if len(texts) == 1 else self._limits["questions"]
-        for first in range(0, len(texts), most):
-            yield texts[first : first + most]
-
-    def _send(self, documents: Iterable[Document], *, replace: bool) -> Progress:
-        """In as many requests as the service's limits need; the counts are of all of them."""
-        began = time.monotonic()
-        total = {"added": 0, "replaced": 0, "unchanged": 0}
-        for batch in self._parcels(documents):
-            done = self._service.call("POST", "/v1/documents", {"documents": batch, "replace": replace})
-            total = {name: count + done[name] for name, count in total.items()}
-        return Progress(
-            documents=total["added"] + total["replaced"],
-            replaced=total["replaced"],
-            unchanged=total["unchanged"],
-            seconds=time.monotonic() - began,
-        )
-
-    def _parcels(self, documents: Iterable[Document]) -> Iterator[list[dict[str, Any]]]:
-        parcel: list[dict[str, Any]] = []
-        size = 0
-        for each in documents:
-            values = {"id": each.id, "text": each.text, "title": each.title, "metadata": dict(each.metadata)}
-            length = len(json.dumps(values))
-            full = len(parcel) >= self._limits["documents"] or size + length > _BODY_SHARE * self._limits["body_bytes"]
-            if parcel and full:
-                yield parcel
-                parcel, size = [], 0
-            parcel.append(values)
-            size += length
-        if parcel:
-            yield parcel
+    def _run(self, calls: Calls[Result]) -> Result:
+        try:
+            call = next(calls)
+            while True:
+                call = calls.send(self._connection.call(call))
+        except StopIteration as done:
+            result: Result = done.value
+            return result
 
 
 class AsyncClient:
-    """The methods of `Client` to be awaited; each call takes a thread, at most `connections` at once.
+    """The methods of `Client`, to be awaited; for one event loop.
 
     >>> async with AsyncClient("http://127.0.0.1:8080") as index:
     ...     answers = await index.search("Where was Marie Curie born?")
+
+    Args:
+        url: Where `densephrases serve` listens.
+        api_key: One of the service's keys; to add or delete documents, an admin key.
+        timeout: Seconds without a byte from the service after which a call fails.
+        retries: How often a request is repeated after a 503.
+        connections: Requests in flight at the same time; further ones wait for a free connection.
     """
 
     def __init__(
@@ -192,50 +147,67 @@ class AsyncClient:
         retries: int = 3,
         connections: int = 32,
     ) -> None:
-        self._client = Client(url, api_key, timeout=timeout, retries=retries)
-        self._threads = ThreadPoolExecutor(connections, thread_name_prefix="densephrases-client")
+        self._connection = AsyncConnection(Address(url, api_key, timeout, retries), connections)
+        self._operations = Operations()
 
     def with_task(self, task: str | None) -> Self:
         other = copy(self)
-        other._client = self._client.with_task(task)
+        other._operations = self._operations.with_task(task)
         return other
 
     @overload
-    async def search(  # type: ignore[overload-overlap]
-        self, questions: str, k: int = ..., **options: Unpack[SearchOptions]
+    async def search(
+        self, questions: str, k: int | None = ..., *, request: SearchRequest | None = ..., **options: Any
     ) -> list[Answer]: ...
 
     @overload
     async def search(
-        self, questions: Sequence[str], k: int = ..., **options: Unpack[SearchOptions]
+        self, questions: Sequence[str], k: int | None = ..., *, request: SearchRequest | None = ..., **options: Any
     ) -> list[list[Answer]]: ...
 
     async def search(
-        self, questions: str | Sequence[str], k: int = 10, **options: Unpack[SearchOptions]
+        self,
+        questions: str | Sequence[str],
+        k: int | None = None,
+        *,
+        request: SearchRequest | None = None,
+        **options: Any,
     ) -> list[Answer] | list[list[Answer]]:
-        return await self._run(self._client.search, questions, k, **options)
+        several = [questions] if isinstance(questions, str) else questions
+        found = await self._run(self._operations.search(several, search_request(request, k, options)))
+        return found[0] if isinstance(questions, str) else found
 
-    async def extract(self, subjects: Sequence[str], relation: str, **options: Any) -> list[Fact]:
-        return await self._run(self._client.extract, subjects, relation, **options)
+    async def extract(
+        self,
+        subjects: Sequence[str],
+        relation: str,
+        *,
+        template: str = QUESTION,
+        prefer_titles: bool = True,
+        min_confidence: float = 0.0,
+    ) -> list[Fact]:
+        query = RelationQuery(
+            relation=relation, template=template, prefer_titles=prefer_titles, min_confidence=min_confidence
+        )
+        return await self._run(self._operations.extract(subjects, query))
 
     async def document(self, identifier: str) -> Document | None:
-        return await self._run(self._client.document, identifier)
+        return await self._run(self._operations.document(identifier))
 
     async def add(self, documents: Iterable[Document]) -> Progress:
-        return await self._run(self._client.add, documents)
+        return await self._run(self._operations.add(documents, replace=False))
 
     async def update(self, documents: Iterable[Document]) -> Progress:
-        return await self._run(self._client.update, documents)
+        return await self._run(self._operations.add(documents, replace=True))
 
     async def delete(self, ids: Iterable[str]) -> int:
-        return await self._run(self._client.delete, ids)
+        return await self._run(self._operations.delete(ids))
 
     async def info(self) -> IndexInfo:
-        return await self._run(self._client.info)
+        return await self._run(self._operations.info())
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._threads.shutdown)
-        self._client.close()
+        await self._connection.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -243,33 +215,11 @@ class AsyncClient:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _run(self, call: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
-        work = partial(call, *arguments, **options)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-
-
-def _terms(request: Request) -> dict[str, Any]:
-    terms: dict[str, Any] = {
-        "k": request.k,
-        "unit": request.unit,
-        "min_confidence": request.min_confidence,
-        "effort": request.effort,
-        "exact": request.exact,
-        "truecase": request.truecase,
-    }
-    if request.words is not None:
-        terms["words"] = request.words
-    if request.where is not None:
-        terms["where"] = {key: _listed(value) for key, value in request.where.items()}
-    if request.documents is not None:
-        terms["documents"] = list(request.documents)
-    return terms
-
-
-def _listed(value: Any) -> Any:
-    return list(value) if isinstance(value, list | tuple | set | frozenset) else value
-
-
-def _answer(values: dict[str, Any]) -> Answer:
-    parts = {"document": SourceDocument(**values["document"]), "phrase": PhrasePlace(**values["phrase"])}
-    return Answer(**{**values, **parts})
+    async def _run(self, calls: Calls[Result]) -> Result:
+        try:
+            call = next(calls)
+            while True:
+                call = calls.send(await self._connection.call(call))
+        except StopIteration as done:
+            result: Result = done.value
+            return result

@@ -1,107 +1,93 @@
-"""HTTP with the standard library: connections that are kept, used by one thread at a time each."""
+"""HTTP calls to a service over httpx, with or without asyncio: kept connections, retries, errors."""
 
+import asyncio
 import json
+import os
 import ssl
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from queue import Empty, LifoQueue
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 from weakref import finalize
 
-from densephrases.errors import ConfigError, ServiceError
+from densephrases.errors import ConfigError, MissingExtraError, ServiceError
+
+try:
+    import httpx
+except ModuleNotFoundError as error:
+    raise MissingExtraError(
+        "The client needs the package 'httpx', which is not installed: pip install 'densephrases[client]'"
+    ) from error
 
 _BUSY = 503
+_KEEP_ALIVE_SECONDS = 60.0  # shorter than the service keeps a connection open
+# The service may close an idle connection just as the next request is sent on it.
+_DROPPED = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
 
 
-class Service:
-    """Where a service is and how it is called.
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request to a service; `content` is sent as JSON."""
 
-    Args:
-        url: Such as http://127.0.0.1:8080.
+    method: str
+    path: str
+    content: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a service listens and how it is called.
+
+    Attributes:
+        url: For example http://127.0.0.1:8080.
         api_key: Sent with every request.
-        timeout: Seconds until a silent service is given up.
-        retries: How often a request is repeated that a busy service has refused.
+        timeout: Seconds without a byte from the service after which a call fails.
+        retries: How often a request is repeated after a 503.
     """
 
-    def __init__(self, url: str, api_key: str | None, timeout: float, retries: int) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigError(f"url={url!r} is no address of a service; expected for example 'http://127.0.0.1:8080'.")
-        self.url = url.rstrip("/")
-        self._address = parts.netloc.rpartition("@")[2]
-        self._prefix = parts.path.rstrip("/")
-        self._tls = ssl.create_default_context() if parts.scheme == "https" else None
-        self._headers = {"Content-Type": "application/json"}
-        if api_key is not None:
-            self._headers["Authorization"] = f"Bearer {api_key}"
-        self._timeout = timeout
-        self._retries = retries
-        self._idle: LifoQueue[HTTPConnection] = LifoQueue()
-        self._end = finalize(self, _close_all, self._idle)  # also of a client that nobody closes
+    url: str
+    api_key: str | None
+    timeout: float
+    retries: int
 
-    def call(self, method: str, path: str, content: Any = None) -> Any:
-        """What the service answers; None if it has no such document."""
-        body = None if content is None else json.dumps(content).encode()
-        for left in range(self._retries, -1, -1):
-            status, headers, answer = self._exchange(method, self._prefix + path, body)
-            if status != _BUSY or left == 0:
-                break
-            time.sleep(_seconds(headers.get("retry-after", "")))
-        return self._understood(status, answer)
-
-    def close(self) -> None:
-        _close_all(self._idle)
-
-    def _exchange(self, method: str, path: str, body: bytes | None) -> tuple[int, dict[str, str], bytes]:
-        with self._connection() as connection:
-            was_used = connection.sock is not None
-            try:
-                return self._once(connection, method, path, body)
-            except (HTTPException, ConnectionError) as error:
-                connection.close()
-                if not was_used:
-                    raise self._unreachable(error) from error
-            except OSError as error:
-                connection.close()
-                raise self._unreachable(error) from error
-            try:  # the service may close a connection that was idle; nothing of the request was answered
-                return self._once(connection, method, path, body)
-            except (HTTPException, OSError) as error:
-                connection.close()
-                raise self._unreachable(error) from error
-
-    def _once(
-        self, connection: HTTPConnection, method: str, path: str, body: bytes | None
-    ) -> tuple[int, dict[str, str], bytes]:
-        connection.request(method, path, body, self._headers)
-        response = connection.getresponse()
-        return response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
-
-    @contextmanager
-    def _connection(self) -> Iterator[HTTPConnection]:
+    def __post_init__(self) -> None:
         try:
-            connection = self._idle.get_nowait()
-        except Empty:
-            connection = self._new()
-        try:
-            yield connection
-        finally:
-            self._idle.put(connection)
+            parsed = httpx.URL(self.url)
+        except httpx.InvalidURL:
+            parsed = httpx.URL()
+        if parsed.scheme not in ("http", "https") or not parsed.host:
+            raise ConfigError(
+                f"url={self.url!r} is not the address of a service; expected for example 'http://127.0.0.1:8080'."
+            )
 
-    def _new(self) -> HTTPConnection:
-        if self._tls is None:
-            return HTTPConnection(self._address, timeout=self._timeout)
-        return HTTPSConnection(self._address, timeout=self._timeout, context=self._tls)
+    @property
+    def shown(self) -> str:
+        return self.url.rstrip("/")
 
-    def _understood(self, status: int, answer: bytes) -> Any:
+    def options(self, connections: int | None = None) -> dict[str, Any]:
+        """Arguments of an httpx client. Proxies and .netrc of the environment are not used."""
+        headers = {"Content-Type": "application/json"}
+        if self.api_key is not None:
+            headers["Authorization"] = f"Bearer {self.api_key}"
+        return {
+            "base_url": self.shown,
+            "headers": headers,
+            "timeout": httpx.Timeout(self.timeout, pool=None),
+            "limits": httpx.Limits(max_connections=connections, keepalive_expiry=_KEEP_ALIVE_SECONDS),
+            "verify": ssl.create_default_context(),  # the certificates that the system trusts
+            "trust_env": False,
+        }
+
+    def unreachable(self, error: httpx.HTTPError) -> ServiceError:
+        return ServiceError(f"'{self.shown}' cannot be reached: {_reason(error)}; is the service running?")
+
+    def parsed(self, response: httpx.Response) -> Any:
+        """The JSON of a response; None if the index has no such document."""
+        status = response.status_code
         try:
-            content = json.loads(answer)
+            content = json.loads(response.content)
         except ValueError:
             raise ServiceError(
-                f"'{self.url}' answered {status} and no JSON; is it a service of `densephrases serve`?"
+                f"'{self.shown}' answered {status} and no JSON; is it a service of `densephrases serve`?"
             ) from None
         if status < 300:
             return content
@@ -109,19 +95,82 @@ class Service:
         if problem.get("code") == "unknown_document" and status == 404:
             return None
         raise ServiceError(
-            f"'{self.url}' refused the request: {problem.get('detail', f'status {status}')} "
+            f"'{self.shown}' refused the request: {problem.get('detail', f'status {status}')} "
             f"(status {status}, request {problem.get('request_id', 'unknown')})"
         )
 
-    def _unreachable(self, error: BaseException) -> ServiceError:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        return ServiceError(f"'{self.url}' cannot be reached: {reason}; is the service running?")
+
+class Connection:
+    """Calls that block; any number of threads may share it."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._http = httpx.Client(**address.options())
+        self.close = finalize(self, self._http.close)  # also runs if the client is never closed
+
+    def call(self, call: Call) -> Any:
+        for left in range(self._address.retries, -1, -1):
+            response = self._response(call)
+            if response.status_code != _BUSY or left == 0:
+                break
+            time.sleep(_retry_seconds(response))
+        return self._address.parsed(response)
+
+    def _response(self, call: Call) -> httpx.Response:
+        try:
+            try:
+                return self._http.request(**_arguments(call))
+            except _DROPPED:
+                return self._http.request(**_arguments(call))
+        except httpx.HTTPError as error:
+            raise self._address.unreachable(error) from error
 
 
-def _close_all(connections: "LifoQueue[HTTPConnection]") -> None:
-    while not connections.empty():
-        connections.get_nowait().close()
+class AsyncConnection:
+    """Calls to be awaited, over at most `connections` connections."""
+
+    def __init__(self, address: Address, connections: int) -> None:
+        self._address = address
+        self._http = httpx.AsyncClient(**address.options(connections))
+
+    async def call(self, call: Call) -> Any:
+        for left in range(self._address.retries, -1, -1):
+            response = await self._response(call)
+            if response.status_code != _BUSY or left == 0:
+                break
+            await asyncio.sleep(_retry_seconds(response))
+        return self._address.parsed(response)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def _response(self, call: Call) -> httpx.Response:
+        try:
+            try:
+                return await self._http.request(**_arguments(call))
+            except _DROPPED:
+                return await self._http.request(**_arguments(call))
+        except httpx.HTTPError as error:
+            raise self._address.unreachable(error) from error
 
 
-def _seconds(retry_after: str) -> float:
+def _arguments(call: Call) -> dict[str, Any]:
+    body = None if call.content is None else json.dumps(call.content)  # ASCII: texts may hold half a surrogate pair
+    return {"method": call.method, "url": call.path, "content": body}
+
+
+def _reason(error: BaseException) -> str:
+    """What the socket says. httpx hides it, and asyncio words a refused connection in its own way."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ConnectionError) and cause.errno:
+            return os.strerror(cause.errno)
+        if isinstance(cause, OSError) and cause.strerror:
+            return str(cause.strerror)
+        cause = cause.__cause__ or cause.__context__
+    return str(error) or type(error).__name__
+
+
+def _retry_seconds(response: httpx.Response) -> float:
+    retry_after = response.headers.get("retry-after", "")
     return float(retry_after) if retry_after.isdecimal() else 1.0

@@ -6,13 +6,16 @@ from itertools import islice
 from densephrases.data.matching.answer_scan import AnswerScanner, PatternScanner
 from densephrases.data.matching.regex_answers import PatternAnswer
 from densephrases.data.questions import OpenQuestion
-from densephrases.search.scoring.searchable import Index
+from densephrases.index.folder import IndexFolder
 
 _TEXTS_AT_ONCE = 2000
 
 
 def answerable(
-    index: Index, questions: Sequence[OpenQuestion], max_words: int, advance: Callable[[int], None] = lambda _: None
+    index: IndexFolder,
+    questions: Sequence[OpenQuestion],
+    max_words: int,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> set[int]:
     """The numbers of the questions of which some phrase of some passage would be an exact match.
 
@@ -31,7 +34,7 @@ def answerable(
     return texts.found | patterns.found
 
 
-def live_passages(index: Index) -> Iterator[str]:
+def live_passages(index: IndexFolder) -> Iterator[str]:
     """The texts of all passages whose documents are not deleted."""
     for segment, deleted in zip(index.segments, index.deleted, strict=True):
         for passage, document in enumerate(segment.passage_documents.tolist()):

@@ -152,7 +152,7 @@ class LexicalPenalties:
     def of(cls, encoded: EncodedFile, weight: float) -> Self:
         terms = SegmentTerms.from_passages([p.passage for p in encoded.passages])
         texts = [question.text for _, question in encoded.questions]
-        words = QuestionTerms.of(texts, TermWeights.of([terms]), weight)
+        words = QuestionTerms.from_questions(texts, TermWeights.from_segments([terms]), weight)
         return cls(terms, words, [p.passage.text for p in encoded.passages])
 
     def of_passages(self, row: int) -> Floats:

@@ -1,4 +1,4 @@
-"""The kinds of quantizers and candidates and their defaults, named without importing faiss."""
+"""The kinds of quantizers, candidates and devices and their defaults, named without importing faiss."""
 
 from typing import Literal, get_args
 
@@ -9,3 +9,6 @@ Quantizer = Literal["fp16", "int8", "int4", "pq"]
 QUANTIZERS: tuple[Quantizer, ...] = get_args(Quantizer)
 
 DEFAULT_EFFORT = 0.5  # of a search for candidates, from 0, fast, to 1, exact
+
+Device = Literal["cpu", "cuda"]  # that encodes passages
+DEVICES: tuple[Device, ...] = get_args(Device)

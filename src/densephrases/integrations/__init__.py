@@ -1,1 +1,1 @@
-"""Thin adapters to other libraries; each needs the extra of its name."""
+"""Adapters to other frameworks, one per module; each needs the extra of its name."""

@@ -5,8 +5,8 @@ from typing import Any, Self
 from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.utils import Secret
 
-from densephrases.integrations.source import Source, facts_of
-from densephrases.search.answers import Unit
+from densephrases.integrations.source import Source, answer_metadata
+from densephrases.search.request import Unit
 
 
 @component
@@ -17,12 +17,12 @@ class PhraseRetriever:
     title, the offsets, the confidence, and the best phrase within it.
 
     Args:
-        index: Folder of an index, or the address of a service.
-        unit: What is retrieved.
-        top_k: How many.
-        where: Metadata keys and the value, or the values, they may have.
-        min_confidence: Leaves out what is probably wrong.
-        api_key: For a service with keys; read from the environment, never written to a pipeline's file.
+        index: Folder of an index, or URL of a service.
+        unit: What counts as one result.
+        top_k: Number of results.
+        where: Metadata keys, each with the value or the values that it may have.
+        min_confidence: Results below this probability are dropped.
+        api_key: For a service with keys; resolved at run time, never written to a pipeline's file.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class PhraseRetriever:
         self._source: Source | None = None
 
     def warm_up(self) -> None:
-        """Open the index; a pipeline does it before its first run."""
+        """Open the index; pipelines call it before their first run."""
         if self._source is None:
             self._source = Source(self.index, None if self.api_key is None else self.api_key.resolve_value())
 
@@ -60,7 +60,7 @@ class PhraseRetriever:
             where=where or self.where,
             min_confidence=self.min_confidence,
         )
-        return {"documents": [Document(content=a.text, meta=facts_of(a), score=a.score) for a in answers]}
+        return {"documents": [Document(content=a.text, meta=answer_metadata(a), score=a.score) for a in answers]}
 
     def to_dict(self) -> dict[str, Any]:
         return default_to_dict(

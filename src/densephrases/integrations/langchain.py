@@ -8,19 +8,19 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import SecretStr
 
-from densephrases.integrations.source import Source, facts_of
-from densephrases.search.answers import Unit
+from densephrases.integrations.source import Source, answer_metadata
+from densephrases.search.request import Unit
 
 
 class PhraseRetriever(BaseRetriever):
     """Retrieves phrases, sentences, passages or documents as LangChain documents, best first.
 
     Attributes:
-        index: Folder of an index, or the address of a service.
-        unit: What is retrieved.
-        k: How many.
-        where: Metadata keys and the value, or the values, they may have.
-        min_confidence: Leaves out what is probably wrong.
+        index: Folder of an index, or URL of a service.
+        unit: What counts as one result.
+        k: Number of results.
+        where: Metadata keys, each with the value or the values that it may have.
+        min_confidence: Results below this probability are dropped.
         api_key: For a service with keys.
     """
 
@@ -40,7 +40,8 @@ class PhraseRetriever(BaseRetriever):
             query, self.k, unit=self.unit, where=self.where, min_confidence=self.min_confidence
         )
         return [
-            Document(page_content=a.text, metadata=facts_of(a), id=_id(a.document.id, a.start, a.end)) for a in answers
+            Document(page_content=a.text, metadata=answer_metadata(a), id=_id(a.document.id, a.start, a.end))
+            for a in answers
         ]
 
 

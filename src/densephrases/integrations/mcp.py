@@ -1,4 +1,4 @@
-"""A Model Context Protocol server: assistants ask the index (extra `mcp`)."""
+"""A Model Context Protocol server for assistants (extra `mcp`)."""
 
 from typing import Annotated, Any
 
@@ -8,13 +8,13 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from densephrases.errors import DensePhrasesError
-from densephrases.integrations.source import Source, facts_of
-from densephrases.search.answers import Unit
+from densephrases.integrations.source import Source, answer_metadata
+from densephrases.search.request import Unit
 from densephrases.version import __version__
 
-_MOST = 50
+_MAX_K = 50
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-_INSTRUCTIONS = """Answers questions from {documents} documents with exact phrases of their text, and where they stand.
+_INSTRUCTIONS = """Answers questions from {documents} documents with exact phrases of their text, and their positions.
 Ask short factual questions in full sentences. `confidence` is the probability that a phrase is right; without a
 confident answer, say that the documents do not tell. `read_document` gives the text around an answer."""
 
@@ -31,27 +31,27 @@ def create_server(source: Source) -> MCPServer[Any]:
     @server.tool(annotations=_READS)
     def ask(
         question: Annotated[str, Field(description="A question in full, such as 'When was the tower built?'")],
-        k: Annotated[int, Field(ge=1, le=_MOST, description="How many answers")] = 5,
-        unit: Annotated[Unit, Field(description="What an answer is")] = "phrase",
-        min_confidence: Annotated[float, Field(ge=0, le=1, description="Leaves out less probable answers")] = 0.0,
+        k: Annotated[int, Field(ge=1, le=_MAX_K, description="Number of answers")] = 5,
+        unit: Annotated[Unit, Field(description="What counts as one answer")] = "phrase",
+        min_confidence: Annotated[float, Field(ge=0, le=1, description="Drops answers below this probability")] = 0.0,
     ) -> list[dict[str, Any]]:
         """Find the best answers to a question in the documents, with sentence, document id and offsets."""
         try:
             found = source.search(question, k, unit=unit, min_confidence=min_confidence)
         except DensePhrasesError as error:
             raise ToolError(str(error)) from error
-        return [{"text": answer.text, **facts_of(answer)} for answer in found]
+        return [{"text": answer.text, **answer_metadata(answer)} for answer in found]
 
     @server.tool(annotations=_READS)
     def read_document(
-        id: Annotated[str, Field(description="Of a document, as `ask` gives it")],  # noqa: A002
+        id: Annotated[str, Field(description="Document id, as returned by `ask`")],  # noqa: A002
         start: Annotated[int, Field(ge=0, description="First character")] = 0,
-        end: Annotated[int | None, Field(ge=0, description="Character to end before")] = None,
+        end: Annotated[int | None, Field(ge=0, description="End, exclusive")] = None,
     ) -> dict[str, Any]:
-        """Read a document, or the characters from start to end of it."""
+        """Read a document, or its characters from start to end."""
         found = source.document(id)
         if found is None:
-            raise ToolError(f"There is no document with id {id!r}; take one that `ask` gives.")
+            raise ToolError(f"There is no document with id {id!r}; use one returned by `ask`.")
         return {"id": found.id, "title": found.title, "metadata": dict(found.metadata), "text": found.text[start:end]}
 
     return server

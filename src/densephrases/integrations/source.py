@@ -1,30 +1,30 @@
-"""Where adapters get their answers from: an index folder, or a service."""
+"""What the adapters search: an index folder or a service."""
 
 from dataclasses import asdict
 from threading import Lock
-from typing import Any, Unpack
+from typing import Any
 
 from densephrases.client.client import Client
 from densephrases.errors import ConfigError
 from densephrases.search.answers import Answer
-from densephrases.search.phrase_index import PhraseIndex, SearchOptions
+from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
 
 
 class Source:
-    """An index that several threads may ask: a folder's one after the other, a service's side by side."""
+    """A thread-safe index: searches of a folder run one at a time, requests to a service in parallel."""
 
-    def __init__(self, place: str, api_key: str | None = None, model: str | None = None) -> None:
+    def __init__(self, location: str, api_key: str | None = None, model: str | None = None) -> None:
         self._index: PhraseIndex | Client
-        if place.startswith(("http://", "https://")):
+        if location.startswith(("http://", "https://")):
             if model is not None:
-                raise ConfigError(f"model={model!r} is given for a service, which has its own; leave it out.")
-            self._index = Client(place, api_key)
+                raise ConfigError(f"model={model!r} is given for a service, which has its own model; leave it out.")
+            self._index = Client(location, api_key)
         else:
-            self._index = PhraseIndex.open(place, model)
+            self._index = PhraseIndex.open(location, model)
         self._lock = Lock()
 
-    def search(self, question: str, k: int, **options: Unpack[SearchOptions]) -> list[Answer]:
+    def search(self, question: str, k: int, **options: Any) -> list[Answer]:
         if isinstance(self._index, Client):
             return self._index.search(question, k, **options)
         with self._lock:
@@ -37,8 +37,8 @@ class Source:
         return len(self._index)
 
 
-def facts_of(answer: Answer) -> dict[str, Any]:
-    """What a framework's document keeps of an answer beside its text: where it stands and the phrase within it."""
+def answer_metadata(answer: Answer) -> dict[str, Any]:
+    """Metadata of a framework's document made from an answer: its source, position, score and best phrase."""
     return {
         **answer.document.metadata,
         "id": answer.document.id,

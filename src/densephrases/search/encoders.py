@@ -1,16 +1,14 @@
-"""The encoder that a model is meant by: a name, a folder, and on which device."""
+"""From a model's name or folder to its encoder on a device."""
 
 from pathlib import Path
-from typing import Literal, get_args
 
 from densephrases.errors import ConfigError, MissingExtraError
+from densephrases.index.kinds import DEVICES, Device
 from densephrases.model.encoder import Encoder
 from densephrases.model.folders import bundled_names, resolve
 from densephrases.model.load import load
 
 Model = str | Path | Encoder
-Device = Literal["cpu", "cuda"]
-DEVICES: tuple[Device, ...] = get_args(Device)
 
 
 def encoder_of(model: Model, device: Device = "cpu") -> Encoder:
@@ -33,7 +31,7 @@ def _on_gpu(folder: Path) -> Encoder:
 
 
 def name_of(model: Model, encoder: Encoder) -> str:
-    """Where the model is found again: a bundled name, or its folder wherever the index is opened from."""
+    """What the index stores to find the model again: a bundled name, or an absolute folder."""
     if isinstance(model, Encoder):
         return str(getattr(model, "folder", encoder.config.base))
     return model if isinstance(model, str) and model in bundled_names() else str(Path(model).resolve())

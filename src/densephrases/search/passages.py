@@ -1,26 +1,29 @@
-"""The passages around found phrases, read when they are needed and once a search."""
+"""The passages around found phrases, read when they are needed and once per search."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
 from densephrases.arrays import Ints, owners
+from densephrases.index.segment.reader import DocumentRecord, Segment
 from densephrases.search.scoring.pairs import Phrases
-from densephrases.search.scoring.searchable import DocumentRecord, Part, Segment
+from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.text.sentences import sentence_spans
 
 _PASSAGE_BITS = 40
 _CHARACTER_BITS = 40  # a passage has fewer characters
-_SPREAD = 64
+_STRIDE = 64
 
 # Shape suffixes: N phrases, S sentences of a passage.
 
 
 @dataclass(frozen=True)
 class FoundPassage:
-    """A passage, the document it is from, and where it begins in that document's text."""
+    """A passage, the document it is from, and the offset of its first character in that document's text."""
 
     text: str
     begin: int
@@ -28,14 +31,14 @@ class FoundPassage:
 
     @cached_property
     def sentences_S2(self) -> Ints:  # noqa: N802
-        """The characters of each sentence."""
+        """The character offsets of each sentence."""
         return np.array([(s.start, s.end) for s in sentence_spans(self.text)], dtype=np.int64).reshape(-1, 2)
 
 
 def sentences_around(sentences: Sequence[Ints], passage_N: Ints, spans_N2: Ints) -> Ints:
-    """For each span from the first to the last sentence that it touches, or itself if it touches none.
+    """For each span the offsets from the first to the last sentence it touches, or its own if it touches none.
 
-    Passages are looked through together, as if each began where no other can end.
+    All passages are searched at once: each is shifted beyond the end of the one before.
     """
     begin_N1 = passage_N[:, None] << _CHARACTER_BITS
     shifted = [each_S2 + (number << _CHARACTER_BITS) for number, each_S2 in enumerate(sentences)]
@@ -49,11 +52,12 @@ def sentences_around(sentences: Sequence[Ints], passage_N: Ints, spans_N2: Ints)
 
 
 def sampled_texts(segments: Sequence[Segment], characters: int) -> Iterator[str]:
-    """Passages from all over a collection until they have so many characters together: first every 64th, ..."""
-    passages = [(segment, passage) for segment in segments for passage in range(len(segment.passage_documents))]
-    for first in range(_SPREAD):
-        for segment, passage in passages[first::_SPREAD]:
-            text = segment.passage_text(passage)
+    """Every 64th passage of the collection, then the passages after those, until `characters` have been read."""
+    edges = [0, *accumulate(len(segment.passage_documents) for segment in segments)]
+    for first in range(_STRIDE):
+        for number in range(first, edges[-1], _STRIDE):
+            owner = bisect_right(edges, number) - 1
+            text = segments[owner].passage_text(number - edges[owner])
             yield text
             characters -= len(text)
             if characters <= 0:
@@ -61,66 +65,65 @@ def sampled_texts(segments: Sequence[Segment], characters: int) -> Iterator[str]
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedPhrases:
-    """Phrases, the key of each one's passage, and its characters (N, 2) there."""
+class LocatedPhrases:
+    """Phrases, the key of each one's passage, and its character offsets (N, 2) in that passage."""
 
     phrases: Phrases
     passage_N: Ints
     spans_N2: Ints
 
-    def take(self, chosen: Ints | slice) -> "PlacedPhrases":
-        return PlacedPhrases(self.phrases.take(chosen), self.passage_N[chosen], self.spans_N2[chosen])
+    def take(self, chosen: Ints | slice) -> "LocatedPhrases":
+        return LocatedPhrases(self.phrases.take(chosen), self.passage_N[chosen], self.spans_N2[chosen])
 
 
 @dataclass(frozen=True, slots=True)
 class PassageTexts:
-    """Passages by key: a number that belongs to one passage of one part."""
+    """Passages by key: a number that identifies one passage of one segment."""
 
-    parts: Sequence[Part]
+    segments: Sequence[SearchableSegment]
     _known: dict[int, FoundPassage] = field(default_factory=dict)
 
-    def of_key(self, key: int) -> FoundPassage:
+    def passage(self, key: int) -> FoundPassage:
         if key not in self._known:
-            segment, number = self.parts[key >> _PASSAGE_BITS].segment, key & ((1 << _PASSAGE_BITS) - 1)
+            segment, number = self.segments[key >> _PASSAGE_BITS].segment, key & ((1 << _PASSAGE_BITS) - 1)
             document = segment.record(int(segment.passage_documents[number]))
             self._known[key] = FoundPassage(
                 segment.passage_text(number), int(segment.passage_offsets[number]), document
             )
         return self._known[key]
 
-    def placed(self, phrases: Phrases) -> PlacedPhrases:
-        return PlacedPhrases(phrases, self.passage_keys(phrases), self.spans(phrases))
+    def locate(self, phrases: Phrases) -> LocatedPhrases:
+        return LocatedPhrases(phrases, self.passage_keys(phrases), self.spans(phrases))
 
-    def of_phrases(self, placed: PlacedPhrases) -> Iterator[str]:
-        """The text of each phrase."""
-        for key, (start, end) in zip(placed.passage_N.tolist(), placed.spans_N2.tolist(), strict=True):
-            yield self.of_key(key).text[start:end]
+    def phrase_texts(self, located: LocatedPhrases) -> Iterator[str]:
+        for key, (start, end) in zip(located.passage_N.tolist(), located.spans_N2.tolist(), strict=True):
+            yield self.passage(key).text[start:end]
 
     def passage_keys(self, phrases: Phrases) -> Ints:
-        return (phrases.part_N << _PASSAGE_BITS) + self._look_up(phrases, _passages)
+        return (phrases.segment_N << _PASSAGE_BITS) + self._look_up(phrases, _passages)
 
     def document_keys(self, phrases: Phrases) -> Ints:
-        """Numbers that belong to one document of one part."""
+        """Numbers that identify one document of one segment."""
         documents_N = self._look_up(phrases, _documents)
-        return (phrases.part_N << _PASSAGE_BITS) + documents_N
+        return (phrases.segment_N << _PASSAGE_BITS) + documents_N
 
     def spans(self, phrases: Phrases) -> Ints:
-        """The characters (N, 2) of each phrase in its passage."""
+        """The character offsets (N, 2) of each phrase in its passage."""
         return np.stack([self._look_up(phrases, _begins), self._look_up(phrases, _stops)], axis=1)
 
     def sentences(self, passage_N: Ints, spans_N2: Ints) -> Ints:
-        """The characters (N, 2) of the sentences around each span, in its passage as well."""
+        """The character offsets (N, 2) of the sentences around each span, in its passage."""
         keys, place_N = np.unique(passage_N, return_inverse=True)
-        sentences = [self.of_key(key).sentences_S2 for key in keys.tolist()]
+        sentences = [self.passage(key).sentences_S2 for key in keys.tolist()]
         return sentences_around(sentences, place_N, spans_N2)
 
     def _look_up(self, phrases: Phrases, field: Callable[[Segment, Phrases], Ints]) -> Ints:
-        if len(self.parts) == 1:
-            return field(self.parts[0].segment, phrases)
+        if len(self.segments) == 1:
+            return field(self.segments[0].segment, phrases)
         values_N = np.zeros(len(phrases), dtype=np.int64)
-        for part in np.unique(phrases.part_N).tolist():
-            here = np.flatnonzero(phrases.part_N == part)
-            values_N[here] = field(self.parts[part].segment, phrases.take(here))
+        for number in np.unique(phrases.segment_N).tolist():
+            here = np.flatnonzero(phrases.segment_N == number)
+            values_N[here] = field(self.segments[number].segment, phrases.take(here))
         return values_N
 
 

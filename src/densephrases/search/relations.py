@@ -1,4 +1,4 @@
-"""A table of facts: the object of one relation for many subjects (the paper's dense knowledge base)."""
+"""Relation extraction: the object of one relation for many subjects (the paper's dense knowledge base)."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -7,23 +7,24 @@ from typing import Any
 
 from densephrases.errors import ConfigError, DataError
 from densephrases.search.answers import Answer
+from densephrases.search.request import SearchRequest
 
 Search = Callable[..., list[list[Answer]]]
 """`PhraseIndex.search` for several questions."""
 
-SLOT = "{subject} [SEP] {relation}"  # what query encoders are trained on that are made for slots
-# What a model understands that only knows questions: 37.8 instead of 32.8 of 100 facts (docs/evaluation.md).
+SLOT = "{subject} [SEP] {relation}"  # the input of query encoders trained on slot filling
+# For models trained on questions only: finds 37.8% of facts, SLOT 32.8% (docs/evaluation.md).
 QUESTION = "what is the {relation} of {subject}?"
 
-# A subject's own document is preferred if it is among so many results: 42.9 instead of 37.8 of 100 facts.
+# Results among which the subject's own document is preferred: finds 42.9% of facts instead of 37.8%.
 _RESULTS = 50
-_ASKED_AT_ONCE = 256
-_REMARK = re.compile(r"\s*\([^()]*\)$")
+_SUBJECTS_AT_ONCE = 256
+_QUALIFIER = re.compile(r"\s*\([^()]*\)$")
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """The object of a subject's relation and where it stands; all None where no answer was sure enough."""
+    """The answer that is the object of a subject's relation; None if no answer was confident enough."""
 
     subject: str
     relation: str
@@ -51,22 +52,20 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Extraction:
-    """How facts are asked for.
+class RelationQuery:
+    """What is asked of each subject.
 
     Attributes:
         relation: Such as "place of birth".
-        template: The question, with {subject} and, if need be, {relation} in it.
-        prefer_titles: Whether documents whose title is the subject come before others.
-        min_confidence: Answers with less confidence are left out.
-        effort: Of the search, from 0 to 1.
+        template: The question, which contains {subject} and may contain {relation}.
+        prefer_titles: Whether documents titled with the subject come before others.
+        min_confidence: Answers below this probability are dropped.
     """
 
     relation: str
     template: str = QUESTION
     prefer_titles: bool = True
     min_confidence: float = 0.0
-    effort: float = 0.5
 
     def __post_init__(self) -> None:
         if not self.relation.strip():
@@ -79,27 +78,23 @@ class Extraction:
 
 
 def extract_facts(
-    search: Search, subjects: Sequence[str], extraction: Extraction, advance: Callable[[int], None]
+    search: Search, subjects: Sequence[str], query: RelationQuery, advance: Callable[[int], None]
 ) -> Iterator[Fact]:
-    """One fact a subject, in their order; `advance` is told how many are done."""
+    """One fact per subject, in order; `advance` is called with the number of subjects done since its last call."""
     if empty := [number for number, subject in enumerate(subjects, start=1) if not subject.strip()]:
         raise DataError(f"Subject {empty[0]} is empty; expected a name.")
-    for first in range(0, len(subjects), _ASKED_AT_ONCE):
-        batch = subjects[first : first + _ASKED_AT_ONCE]
-        found = search(
-            [extraction.question(subject) for subject in batch],
-            k=_RESULTS if extraction.prefer_titles else 1,
-            effort=extraction.effort,
-            min_confidence=extraction.min_confidence,
-        )
+    request = SearchRequest(k=_RESULTS if query.prefer_titles else 1, min_confidence=query.min_confidence)
+    for first in range(0, len(subjects), _SUBJECTS_AT_ONCE):
+        batch = subjects[first : first + _SUBJECTS_AT_ONCE]
+        found = search([query.question(subject) for subject in batch], request=request)
         for subject, answers in zip(batch, found, strict=True):
-            best = prefer_titled(answers, subject) if extraction.prefer_titles else answers
-            yield Fact(subject, extraction.relation, best[0] if best else None)
+            best = prefer_titled(answers, subject) if query.prefer_titles else answers
+            yield Fact(subject, query.relation, best[0] if best else None)
         advance(len(batch))
 
 
 def prefer_titled(answers: Sequence[Answer], subject: str) -> list[Answer]:
-    """Those from documents about the subject first; "Paris (Texas)" is one about Paris too."""
+    """Answers from documents titled with the subject first; "Paris (Texas)" counts as titled "Paris"."""
 
     def distance(answer: Answer) -> int:
         title = answer.document.title
@@ -109,4 +104,4 @@ def prefer_titled(answers: Sequence[Answer], subject: str) -> list[Answer]:
 
 
 def _plain(title: str) -> str:
-    return _REMARK.sub("", title.strip()).casefold()
+    return _QUALIFIER.sub("", title.strip()).casefold()

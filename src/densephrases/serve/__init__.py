@@ -1,1 +1,1 @@
-"""Answers over HTTP."""
+"""The HTTP service: the application, its settings and its server."""

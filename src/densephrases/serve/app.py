@@ -7,9 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from densephrases.serve.api import answers, documents
-from densephrases.serve.api import extract as extraction
-from densephrases.serve.api import info as about
+from densephrases.serve.api import answers, documents, extract, info
 from densephrases.serve.api.openapi import with_limits
 from densephrases.serve.page.static import add_page
 from densephrases.serve.problems import add_problem_handlers
@@ -17,24 +15,24 @@ from densephrases.serve.runtime.middleware import Middleware
 from densephrases.serve.runtime.service import Service
 from densephrases.version import __version__
 
-_DESCRIPTION = """Answers questions from an index of documents with the exact phrase and the place where it stands.
+_DESCRIPTION = """Answers questions from an index of documents with the exact phrase and its position in the text.
 
 Offsets count the characters (Unicode code points) of the document's text. Errors are problem details (RFC 9457)."""
 
 
 def create_app(service: Service) -> Middleware:
-    """Everything a server needs to answer from this service; it starts and stops with the server."""
+    """The ASGI application of a service; it starts and stops with the server."""
     app = FastAPI(
         title="DensePhrases",
         version=__version__,
         description=_DESCRIPTION,
-        docs_url=None,  # these pages load their scripts from elsewhere
+        docs_url=None,  # these pages load scripts from other hosts
         redoc_url=None,
         redirect_slashes=False,
         lifespan=_lifespan,
     )
     app.state.service = service
-    for module in (answers, extraction, documents, about):
+    for module in (answers, extract, documents, info):
         app.include_router(module.router)
     add_page(app)
     add_problem_handlers(app)

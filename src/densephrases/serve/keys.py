@@ -1,4 +1,4 @@
-"""Who may ask and who may change the index."""
+"""API keys: who may search and who may change the index."""
 
 import hmac
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ _MAKE_ONE = 'python -c "import secrets; print(secrets.token_urlsafe(32))"'
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Digests of keys, so that neither a comparison's time nor a printed setting tells a key.
+    """Digests of keys, so that neither timing nor a printed setting reveals a key.
 
-    Without any reading key everybody may ask; without any admin key nobody may change the index. Who may change it
-    may ask it.
+    Without reading keys everyone may search; without admin keys no one may change the index. An admin key may also
+    search.
     """
 
     reading: tuple[bytes, ...] = field(default=(), repr=False)
@@ -26,10 +26,10 @@ class Keys:
 
     @classmethod
     def read(cls, reading: Path | None, admin: Path | None) -> Self:
-        """From files with a key a line; blank lines and lines that begin with # are passed over."""
+        """From files with one key per line; blank lines and lines that begin with # are skipped."""
         return cls(*(() if path is None else _digests(path) for path in (reading, admin)))
 
-    def may_ask(self, key: str | None) -> bool:
+    def may_search(self, key: str | None) -> bool:
         return not self.reading or _is_one_of(key, (*self.reading, *self.admin))
 
     def may_change(self, key: str | None) -> bool:
@@ -37,7 +37,7 @@ class Keys:
 
 
 def _is_one_of(key: str | None, digests: tuple[bytes, ...]) -> bool:
-    """In a time that depends on neither the key nor which one it is."""
+    """In constant time."""
     given = _digest(key or "")
     found = [hmac.compare_digest(given, digest) for digest in digests]
     return any(found) and key is not None
@@ -55,10 +55,10 @@ def _digests(path: Path) -> tuple[bytes, ...]:
         raise ConfigError(f"The key file '{path}' cannot be read: {reason}.") from error
     keys = [line for line in lines if line and not line.startswith("#")]
     if not keys:
-        raise ConfigError(f"The key file '{path}' has no key; write one a line, made for example by {_MAKE_ONE}.")
+        raise ConfigError(f"The key file '{path}' has no key; write one per line, made for example with {_MAKE_ONE}.")
     if short := [number for number, key in enumerate(keys, start=1) if len(key) < SHORTEST]:
         raise ConfigError(
             f"Key {short[0]} of '{path}' has fewer than {SHORTEST} characters and could be guessed; "
-            f"make a longer one, for example by {_MAKE_ONE}."
+            f"make a longer one, for example with {_MAKE_ONE}."
         )
     return tuple(_digest(key) for key in keys)

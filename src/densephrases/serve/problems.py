@@ -1,4 +1,4 @@
-"""Errors in one shape: RFC 9457 problem details with a code for programs and the id of the request."""
+"""Errors as RFC 9457 problem details, with a machine-readable code and the request id."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,12 +13,12 @@ from densephrases.errors import ConfigError, DataError, IndexBusyError
 
 MEDIA_TYPE = "application/problem+json"
 _NAMES = {404: "not_found", 405: "method_not_allowed", 400: "bad_request", 500: "server_error"}
-_SHOWN_PLACES = 10
-FAILED = "The service failed to answer; its log tells why under this request id."
+_SHOWN_ERRORS = 10
+FAILED = "The service failed to answer; see its log under this request id."
 
 
 class Problem(HTTPException):
-    """Refuses a request. FastAPI lets it pass wherever it is raised, even while the body is read."""
+    """Refuses a request. An HTTPException, so that FastAPI passes it on even while it reads the body."""
 
     def __init__(self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(status, detail, dict(headers or {}))
@@ -61,7 +61,7 @@ def add_problem_handlers(app: FastAPI) -> None:
     app.add_exception_handler(IndexBusyError, _busy)
     app.add_exception_handler(Exception, _failed)
     for kind in (ConfigError, DataError):
-        app.add_exception_handler(kind, _mistaken)
+        app.add_exception_handler(kind, _user_error)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -69,31 +69,31 @@ async def _refused(request: Request, error: Exception) -> Response:
     code = getattr(error, "code", None) or _NAMES.get(error.status_code, "refused")
     detail = str(error.detail)
     if error.status_code == 404 and not isinstance(error, Problem):
-        detail = "This service has no such address; /openapi.json lists those it has."
+        detail = "This service has no such path; /openapi.json lists its paths."
     if error.status_code == 405:
-        detail = f"This address does not take {request.method}."
+        detail = f"This path does not take {request.method}."
     return problem_response(request_id_of(request), error.status_code, code, detail, error.headers)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
-    """What is wrong and where, without repeating what was sent: it may be a question, or no text at all."""
+    """What is wrong and where, without quoting the input: it may be private, or not valid Unicode."""
     assert isinstance(error, RequestValidationError)
-    places = [{"place": _place(each["loc"]), "message": str(each["msg"])} for each in error.errors()[:_SHOWN_PLACES]]
+    places = [{"place": _place(each["loc"]), "message": str(each["msg"])} for each in error.errors()[:_SHOWN_ERRORS]]
     detail = "; ".join(f"{each['place']}: {each['message']}" for each in places)
     return problem_response(request_id_of(request), 422, "invalid", detail, errors=places)
 
 
 def _place(location: Sequence[Any]) -> str:
-    """A path of names and numbers; names that a client made up may be no text."""
+    """A dotted path of keys and indexes; a key sent by the client may be invalid Unicode."""
     return ".".join(str(each) for each in location).encode(errors="replace").decode()
 
 
-async def _mistaken(request: Request, error: Exception) -> Response:
+async def _user_error(request: Request, error: Exception) -> Response:
     return problem_response(request_id_of(request), 422, "invalid", str(error))
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    """The error itself goes on to the log."""
+    """The error itself is logged by the middleware."""
     return problem_response(request_id_of(request), 500, "server_error", FAILED)
 
 

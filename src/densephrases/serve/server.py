@@ -1,4 +1,4 @@
-"""The service on a socket, in one process or in several that share its port."""
+"""Runs the service on a socket, in one process or in several that share a port."""
 
 import logging
 import os
@@ -25,22 +25,22 @@ from densephrases.serve.runtime.service import Service
 from densephrases.serve.settings import ServiceSettings
 
 _BACKLOG = 2048
-_KEEP_ALIVE_SECONDS = 75  # longer than proxies keep theirs, so that none sends into a connection being closed
-_GRACE_SECONDS = 5  # beyond the deadline, to send what was answered
+_KEEP_ALIVE_SECONDS = 75  # longer than proxies do, so that none sends on a connection that is being closed
+_GRACE_SECONDS = 5  # after the deadline, to send the last responses
 _RESTART_SECONDS = 1.0
-_LOOK_SECONDS = 0.5
+_POLL_SECONDS = 0.5
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 log = logging.getLogger(__name__)
 
 
 def bind(host: str, port: int, workers: int = 1) -> list[socket.socket]:
-    """A listening socket for each worker, all on one port; the port 0 takes a free one.
+    """A listening socket for each worker, all on one port; port 0 picks a free one.
 
-    Where the system spreads connections over sockets of one port (Linux), each worker has its own: with a common one
-    the first to wake takes most connections. Elsewhere they share one.
+    On Linux, which balances connections over the sockets of a port (SO_REUSEPORT), each worker has its own: with a
+    shared socket the first worker to wake takes most connections. On other systems the workers share one.
     """
-    first = _bound(host, port, shared=False)  # alone, so that a port in use is noticed
+    first = _bound(host, port, shared=False)  # exclusively, to detect a port in use
     if workers == 1 or sys.platform != "linux":
         return [first] * workers
     address = first.getsockname()
@@ -70,13 +70,13 @@ def serve(
     index: PhraseIndex | None = None,
     configure: Callable[[], None] = lambda: None,
 ) -> None:
-    """Answer until SIGTERM or SIGINT, then finish what is in flight; one process for each socket.
+    """Serve until SIGTERM or SIGINT, then finish the requests in flight; one process per socket.
 
     Args:
-        settings: What is served and how.
+        settings: Settings of the service.
         sockets: From `bind`.
-        index: Already opened; taken if there is one socket.
-        configure: Called first in every new process, to set up its log.
+        index: An open index to serve; with several sockets each process opens its own.
+        configure: Called first in every new process, to set up logging.
     """
     if len(sockets) == 1:
         _run(Service(settings, index), sockets[0])
@@ -90,7 +90,7 @@ def serve(
 
 
 def _run(service: Service, listening: socket.socket) -> None:
-    # uvicorn stops on these signals itself and then raises them again, which is to end in a plain return.
+    # uvicorn handles these signals and raises them again afterwards; without handlers that would kill the process.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     uvicorn.Server(uvicorn_config(service)).run(sockets=[listening])
@@ -118,7 +118,7 @@ def _work(settings: ServiceSettings, listening: socket.socket, configure: Callab
 
 
 class _Workers:
-    """Starts the processes, starts those again that die, and stops them all."""
+    """Starts worker processes, restarts those that die, and stops them all."""
 
     def __init__(
         self, settings: ServiceSettings, sockets: Sequence[socket.socket], configure: Callable[[], None]
@@ -127,46 +127,46 @@ class _Workers:
         self._sockets = sockets
         self._configure = configure
         self._context: Any = get_context("spawn")
-        self._ready = self._context.Event()  # once any worker has been
+        self._ready = self._context.Event()  # set once any worker has started
         self._stopping = False
 
     def run(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._stop)
-        processes = [self._started(place) for place in range(len(self._sockets))]
+        for stop in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(stop, self._stop)
+        processes = [self._started(number) for number in range(len(self._sockets))]
         while not self._stopping:
-            wait([process.sentinel for process in processes], timeout=_LOOK_SECONDS)
-            for place, process in enumerate(processes):
+            wait([process.sentinel for process in processes], timeout=_POLL_SECONDS)
+            for number, process in enumerate(processes):
                 if process.exitcode is not None and not self._stopping:
-                    processes[place] = self._replaced(place, process)
+                    processes[number] = self._replaced(number, process)
         for process in processes:
             process.terminate()
         for process in processes:
             process.join()
         if not self._ready.is_set() and any(process.exitcode for process in processes):
-            raise ServiceError("A worker could not start; the log above tells why.")
+            raise ServiceError("A worker could not start; see the log above.")
 
-    def _replaced(self, place: int, process: BaseProcess) -> BaseProcess:
+    def _replaced(self, number: int, process: BaseProcess) -> BaseProcess:
         log.error("worker %s ended with exit code %s", process.pid, process.exitcode)
-        if not self._ready.is_set():  # nor will another
+        if not self._ready.is_set():  # no worker can start: give up
             self._stopping = True
             return process
-        _forget_numbers(process)
+        _forget_metrics(process)
         time.sleep(_RESTART_SECONDS)
-        return self._started(place)
+        return self._started(number)
 
     def _stop(self, *_: object) -> None:
         self._stopping = True
 
-    def _started(self, place: int) -> BaseProcess:
-        arguments = (self._settings, self._sockets[place], self._configure, self._ready)
-        process: BaseProcess = self._context.Process(target=_work, args=arguments, name=f"worker-{place}")
+    def _started(self, number: int) -> BaseProcess:
+        arguments = (self._settings, self._sockets[number], self._configure, self._ready)
+        process: BaseProcess = self._context.Process(target=_work, args=arguments, name=f"worker-{number}")
         process.start()
         return process
 
 
-def _forget_numbers(process: BaseProcess) -> None:
-    """Of what a process that is gone had in its queue."""
+def _forget_metrics(process: BaseProcess) -> None:
+    """Remove the gauges of a dead process, such as its queue length, from the shared metrics."""
     from prometheus_client.multiprocess import mark_process_dead
 
     mark_process_dead(process.pid)  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""What a service may be asked, and how it behaves."""
+"""Settings of a service and the limits of its requests."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -12,14 +12,14 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The largest request that is taken.
+    """The limits of a request.
 
     Attributes:
-        body_bytes: Of a request's body; more is answered with 413.
-        question_characters: Of a question, a subject or a relation.
-        questions: In one request.
-        k: Answers to a question.
-        documents: Added, deleted or searched by their ids in one request.
+        body_bytes: Size of the body; a longer one gets a 413.
+        question_characters: Length of a question, a subject or a relation.
+        questions: Questions in a request.
+        k: Answers per question.
+        documents: Documents added, deleted or named by their ids in a request.
     """
 
     body_bytes: int = 4 << 20
@@ -40,15 +40,17 @@ class ServiceSettings:
 
     Attributes:
         index: Folder of the index.
-        model: Where the index's model is found now; None: where it was.
-        task: Which of the model's query encoders asks; None: the default one.
-        threads: Of one forward pass of the model; None takes one for each core.
-        queue: Questions that may wait; further ones are refused with 503.
-        deadline_seconds: A request that takes longer is answered with 503; a body that takes longer to come, with 408.
-        reload_seconds: How often the index's manifest is looked at.
+        model: The index's model, if it has moved; None takes the one named by the index.
+        task: The task whose query encoder is used by default; None is the model's default query encoder.
+        threads: Threads of a forward pass; None uses one per core.
+        limits: Limits of a request.
+        queue: Maximum number of waiting questions; a full queue returns 503.
+        deadline_seconds: A request that takes longer gets a 503; a body that takes longer to arrive, a 408.
+        reload_seconds: How often the manifest of the index is checked for changes.
+        keys: API keys.
         log_questions: Whether questions are written to the log.
-        hosts: Names by which the service may be called; empty allows all.
-        origins: Web origins whose pages may call it from a browser.
+        hosts: Host names the service answers to; empty allows all.
+        origins: Web origins allowed by CORS.
     """
 
     index: Path
@@ -74,8 +76,8 @@ def is_loopback(host: str) -> bool:
     return host in LOOPBACK or host.startswith("127.")
 
 
-def own_names(host: str, allowed: Sequence[str], *, with_keys: bool) -> tuple[str, ...]:
-    """Names a service may be called by; any where it is meant for others or wants keys, unless some are listed."""
+def host_names(host: str, allowed: Sequence[str], *, with_keys: bool) -> tuple[str, ...]:
+    """Host names a service answers to: any if it is public or has keys, unless `allowed` lists some."""
     if not allowed and (with_keys or not is_loopback(host)):
         return ()
     return tuple(dict.fromkeys(name.lower() for name in (*LOOPBACK, host, *allowed)))

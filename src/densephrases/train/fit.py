@@ -1,9 +1,10 @@
 """From files, or from lists of questions and answers, to a model whose query encoder fits them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, Self
 
 import numpy as np
 
@@ -89,6 +90,36 @@ def drawn(asked: Sequence[OpenQuestion], limit: int | None, seed: int) -> list[O
     return [asked[i] for i in np.random.default_rng(seed).permutation(len(asked))[:limit]]
 
 
+@dataclass(frozen=True, kw_only=True)
+class FitSettings:
+    """The options of `PhraseIndex.fit`.
+
+    Attributes:
+        target: What must be found: 'phrase', or 'passage', one that contains the answer.
+        epochs: Passes over the questions.
+        learning_rate: A small model learns faster with 1e-4.
+        batch_size: Questions per step.
+        top_k: Results that compete for each question.
+        seed: Determines the order of questions.
+        cpu: Whether to use the CPU even if there is a GPU.
+    """
+
+    target: Target = "phrase"
+    epochs: int = 10
+    learning_rate: float = 3e-5
+    batch_size: int = 12
+    top_k: int = 100
+    seed: int = 42
+    cpu: bool = False
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> Self:
+        names = [f.name for f in fields(cls)]
+        if unknown := [name for name in options if name not in names]:
+            raise ConfigError(f"{unknown[0]!r} is no setting of fit; expected one of {', '.join(names)}.")
+        return cls(**options)
+
+
 @dataclass(frozen=True)
 class Adaptation:
     """A query encoder that was learned for an index, and how well it does.
@@ -119,27 +150,34 @@ def adapt(
     encoder: Encoder,
     questions: Sequence[str],
     answers: Sequence[str | Sequence[str]],
-    dev: tuple[Sequence[str], Sequence[str | Sequence[str]]] | None = None,
-    *,
-    target: Target = "phrase",
-    epochs: int = 10,
-    learning_rate: float = 3e-5,
-    batch_size: int = 12,
-    top_k: int = 100,
-    seed: int = 42,
-    observers: Sequence[Observer] = (),
-    cpu: bool = False,
+    dev: tuple[Sequence[str], Sequence[str | Sequence[str]]] | None,
+    settings: FitSettings,
 ) -> Adaptation:
     """What `PhraseIndex.fit` does; see there."""
     loop = LoopConfig(
-        epochs=epochs, learning_rate=learning_rate, seed=seed, evaluate_every=1, checkpoint_every=None, capture=False
+        epochs=settings.epochs,
+        learning_rate=settings.learning_rate,
+        seed=settings.seed,
+        evaluate_every=1,
+        checkpoint_every=None,
+        capture=False,
     )
-    settings = QuerySettings(target=target, top_k=top_k, batch_size=batch_size, processes=1, loop=loop)
+    query_settings = QuerySettings(
+        target=settings.target, top_k=settings.top_k, batch_size=settings.batch_size, processes=1, loop=loop
+    )
     base, tower = _parts(encoder)
     judged = [] if dev is None else asked_of(*dev)
     with TemporaryDirectory() as run:
         learned = learn_queries(
-            index, base, tower, asked_of(questions, answers), judged, settings, Path(run), observers, False, cpu
+            index,
+            base,
+            tower,
+            asked_of(questions, answers),
+            judged,
+            query_settings,
+            Path(run),
+            resume=False,
+            cpu=settings.cpu,
         )
     return Adaptation(learned.encoder, learned.scores, learned.coverage)
 

@@ -50,7 +50,7 @@ def test_costs_like_brute_force(case: Case, several: list[int], first: int) -> N
     """The first of equals, as without penalties."""
     penalties = np.array(several, dtype=np.float32).reshape(9, 9)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("densephrases.search.scoring.in_passage._SPANS_AT_FIRST", first)
+        patch.setattr("densephrases.search.scoring.in_passage._FIRST_SPANS", first)
         found = case.search(lambda start_N, end_N: penalties[start_N, end_N])
     spans = [(i, j) for i in range(len(case.start)) for j in range(i, case.max_span[i] + 1)]
     scored = [Span(i, j, case.score(i, j) - float(penalties[i, j])) for i, j in spans]

@@ -1,4 +1,4 @@
-"""What words are worth and what lacking them penalties, against sums over plain sets."""
+"""IDF and the penalties of missing and repeated terms, against sums over plain sets."""
 
 import math
 
@@ -7,20 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.search.scoring.lexical import REPEATED, QuestionTerms, TermWeights
+from densephrases.search.scoring.lexical import REPETITION_SHARE, QuestionTerms, TermWeights
 from densephrases.text.hashed_terms import TERMS, terms
-from tests.search.made_up import WORDS, MemoryIndex, SegmentMaker, indexes
+from tests.search.made_up import WORDS, MemoryIndex, SegmentMaker, as_segment, indexes
 
 QUESTIONS = st.lists(st.lists(st.sampled_from([*WORDS, "title", "[SEP]", "new"]), max_size=5).map(" ".join), max_size=4)
 
 
 def passages_of(index: MemoryIndex) -> list[set[int]]:
-    return [each for segment in index.segments for each in segment.terms.of_passages]
+    return [each for segment in index.made for each in segment.terms.of_passages]
 
 
 @given(indexes())
 def test_rare_words_are_worth_more(index: MemoryIndex) -> None:
-    values = TermWeights.of([segment.terms for segment in index.segments]).value_V
+    values = TermWeights.from_segments([segment.terms for segment in index.segments]).idf_V
     passages = passages_of(index)
     assert len(values) == TERMS
     assert (values > 0).all()
@@ -32,14 +32,14 @@ def test_rare_words_are_worth_more(index: MemoryIndex) -> None:
 
 @given(indexes(), QUESTIONS, st.sampled_from([0.5, 2.0]), st.data())
 def test_costs_of_passages(index: MemoryIndex, questions: list[str], weight: float, data: st.DataObject) -> None:
-    values = TermWeights.of([segment.terms for segment in index.segments])
-    words = QuestionTerms.of(questions, values, weight)
+    values = TermWeights.from_segments([segment.terms for segment in index.segments])
+    words = QuestionTerms.from_questions(questions, values, weight)
     chosen = data.draw(st.lists(st.integers(0, max(len(questions) - 1, 0)), max_size=4 if questions else 0))
     taken = words.take(np.array(chosen, dtype=np.int64))
-    for segment in index.segments:
+    for made, segment in zip(index.made, index.segments, strict=True):
         for place, question in enumerate(chosen):
             asked = terms(questions[question].replace("[SEP]", " "))
-            expected = [weight * sum(values.value_V[t] for t in asked - own) for own in segment.terms.of_passages]
+            expected = [weight * sum(values.idf_V[t] for t in asked - own) for own in made.terms.of_passages]
             np.testing.assert_allclose(taken.penalties_of_all(segment.terms, place), expected, rtol=1e-5)
             np.testing.assert_array_equal(
                 taken.penalties_of_all(segment.terms, place),
@@ -51,8 +51,8 @@ def test_costs_of_passages(index: MemoryIndex, questions: list[str], weight: flo
 def test_costs_of_all_passages_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     maker = SegmentMaker(np.random.default_rng(0))
     maker.add("d", [["Ada"], ["wrote"], ["Ada", "wrote"], [], ["code."]], {})
-    segment = maker.made()
-    words = QuestionTerms.of(["Ada wrote what?"], TermWeights.of([segment.terms]), 1.0)
+    segment = as_segment(maker.made())
+    words = QuestionTerms.from_questions(["Ada wrote what?"], TermWeights.from_segments([segment.terms]), 1.0)
     whole = words.penalties_of_all(segment.terms, 0)
     monkeypatch.setattr("densephrases.search.scoring.lexical._PASSAGES_AT_ONCE", 2)
     assert words.penalties_of_all(segment.terms, 0).tolist() == whole.tolist()
@@ -62,23 +62,23 @@ def test_costs_of_all_passages_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) 
 def test_the_separator_is_no_word() -> None:
     maker = SegmentMaker(np.random.default_rng(0))
     maker.add("d", [["Ada"]], {})
-    values = TermWeights.of([maker.made().terms])
-    parted, plain = (QuestionTerms.of([text], values, 1.0) for text in ("Ada [SEP] born", "Ada born"))
+    values = TermWeights.from_segments([as_segment(maker.made()).terms])
+    parted, plain = (QuestionTerms.from_questions([text], values, 1.0) for text in ("Ada [SEP] born", "Ada born"))
     assert parted.term_W.tolist() == plain.term_W.tolist()
-    assert len(QuestionTerms.of(["Ada[SEP]born"], values, 1.0).term_W) == 3
+    assert len(QuestionTerms.from_questions(["Ada[SEP]born"], values, 1.0).term_W) == 3
 
 
 @given(st.data(), QUESTIONS)
 def test_repeated_words_cost_a_share(data: st.DataObject, questions: list[str]) -> None:
     values = TermWeights(np.arange(TERMS, dtype=np.float32) % 7 + 1)
-    words = QuestionTerms.of(questions, values, 2.0)
+    words = QuestionTerms.from_questions(questions, values, 2.0)
     phrase = st.lists(st.sampled_from([*WORDS, "title", "other"]), max_size=4).map(" ".join)
     pairs = data.draw(st.lists(st.tuples(st.integers(0, max(len(questions) - 1, 0)), phrase), max_size=5))
     pairs = pairs if questions else []
     expected = [
         2
-        * REPEATED
-        * sum(values.value_V[term] for term in terms(questions[number].replace("[SEP]", " ")) & terms(text))
+        * REPETITION_SHARE
+        * sum(values.idf_V[term] for term in terms(questions[number].replace("[SEP]", " ")) & terms(text))
         for number, text in pairs
     ]
     question_N = np.array([number for number, _ in pairs], dtype=np.int64)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.search.scoring.windows import Hits, Queries, scored_window
+from densephrases.search.scoring.windows import Hits, Queries, score_phrases
 from tests.search.made_up import SIZE, BruteForce, MemoryIndex, indexes
 
 
@@ -16,29 +16,29 @@ def hits(data: st.DataObject, questions: int, rows: list[int]) -> Hits:
 
 @given(indexes(), st.integers(1, 3), st.data())
 def test_every_phrase_around_a_candidate_once(index: MemoryIndex, questions: int, data: st.DataObject) -> None:
-    for number, part in enumerate(parts := index.parts()):
-        starts, ends = (hits(data, questions, part.listed_rows().tolist()) for _ in range(2))
+    for number, each in enumerate(segments := index.searchable()):
+        starts, ends = (hits(data, questions, each.listed_rows().tolist()) for _ in range(2))
         random = np.random.default_rng(questions)
         start_BD, end_BD = (random.integers(-3, 4, (questions, SIZE)).astype(np.float32) for _ in range(2))
-        window = scored_window(part, Queries(start_BD, end_BD), starts, ends, 0.5)
-        columns = (window.question_N, window.start_N, window.end_N, window.score_N)
+        scored = score_phrases(each, Queries(start_BD, end_BD), starts, ends, 0.5)
+        columns = (scored.question_N, scored.start_N, scored.end_N, scored.score_N)
         found = sorted(zip(*(column.tolist() for column in columns), strict=True))
         first, last = (set(zip(h.question_H.tolist(), h.row_H.tolist(), strict=True)) for h in (starts, ends))
         assert found == sorted(
             (question, span.start, span.end, span.score)
             for question in range(questions)
-            for span in BruteForce(parts, start_BD[question], end_BD[question], 0.5).ranked()
-            if span.part == number and ((question, span.start) in first or (question, span.end) in last)
+            for span in BruteForce(segments, start_BD[question], end_BD[question], 0.5).ranked()
+            if span.segment == number and ((question, span.start) in first or (question, span.end) in last)
         )
 
 
 @given(indexes())
 def test_weakest_candidates(index: MemoryIndex) -> None:
     query = np.ones((2, SIZE), dtype=np.float32)
-    for part in index.parts():
-        rows = part.listed_rows()[:3]
+    for each in index.searchable():
+        rows = each.listed_rows()[:3]
         starts = Hits(np.zeros(len(rows), dtype=np.int64), rows)
-        window = scored_window(part, Queries(query, query), starts, Hits.none(), 0.0)
-        lowest = float(part.segment.store.own_scores(query[:1], rows, np.array([0, len(rows)])).min())
-        assert window.weakest_start_B.tolist() == [lowest, np.inf]
-        assert window.weakest_end_B.tolist() == [np.inf, np.inf]
+        scored = score_phrases(each, Queries(query, query), starts, Hits.none(), 0.0)
+        lowest = float(each.segment.store.own_scores(query[:1], rows, np.array([0, len(rows)])).min())
+        assert scored.weakest_start_B.tolist() == [lowest, np.inf]
+        assert scored.weakest_end_B.tolist() == [np.inf, np.inf]

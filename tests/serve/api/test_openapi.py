@@ -17,8 +17,7 @@ from schemathesis.specs.openapi.checks import (
 
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.keys import Keys
-from tests.serve.conftest import ADMIN
-from tests.serve.running import CITIES, GatedEncoder, Running, running
+from tests.serve.running import ADMIN, CITIES, GatedEncoder, Running, running
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 

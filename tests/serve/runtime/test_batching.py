@@ -1,4 +1,4 @@
-"""Who is answered together with whom; a gate holds the work back until everybody has come."""
+"""Which requests share a batch; a gate holds the work back until all requests have arrived."""
 
 import asyncio
 import threading
@@ -34,13 +34,13 @@ async def all_submitted(
 
 
 def outcomes(
-    jobs: Sequence[tuple[list[int], str]], most: int = 8
+    jobs: Sequence[tuple[list[int], str]], batch_size: int = 8
 ) -> tuple[list[list[int]], list[list[int] | BaseException]]:
     """The calls of the work, and what each caller gets, when all come while the first is worked on."""
 
     async def run() -> tuple[list[list[int]], list[list[int] | BaseException]]:
         work = Work()
-        batcher = Batcher[int, int, str](work, most=most, bound=100)
+        batcher = Batcher[int, int, str](work, batch_size=batch_size, queue_size=100)
         tasks = await all_submitted(batcher, jobs)
         work.gate.set()
         results = await asyncio.gather(*tasks, return_exceptions=True)
@@ -68,12 +68,12 @@ def test_only_equal_terms_share_a_call() -> None:
 
 
 def test_no_call_is_larger_than_it_may() -> None:
-    calls, _ = outcomes([([1], "a"), ([2, 3], "a"), ([4, 5], "a"), ([6], "a")], most=3)
+    calls, _ = outcomes([([1], "a"), ([2, 3], "a"), ([4, 5], "a"), ([6], "a")], batch_size=3)
     assert calls == [[1], [2, 3, 6], [4, 5]]
 
 
 def test_a_single_caller_may_ask_more() -> None:
-    calls, results = outcomes([([1, 2, 3, 4], "a")], most=3)
+    calls, results = outcomes([([1, 2, 3, 4], "a")], batch_size=3)
     assert (calls, results) == ([[1, 2, 3, 4]], [[2, 4, 6, 8]])
 
 
@@ -88,7 +88,7 @@ def test_a_full_queue_refuses() -> None:
     async def run() -> None:
         work = Work()
         sizes: list[tuple[int, int]] = []
-        batcher = Batcher[int, int, str](work, most=8, bound=3, observe=lambda *size: sizes.append(size))
+        batcher = Batcher[int, int, str](work, batch_size=8, queue_size=3, observe=lambda *size: sizes.append(size))
         first, second = await all_submitted(batcher, [([1], "a"), ([2, 3], "a")])
         assert batcher.waiting == 2
         with pytest.raises(QueueFullError):
@@ -105,7 +105,7 @@ def test_a_full_queue_refuses() -> None:
 def test_who_has_given_up_is_left_out() -> None:
     async def run() -> None:
         work = Work()
-        batcher = Batcher[int, int, str](work, most=8, bound=100)
+        batcher = Batcher[int, int, str](work, batch_size=8, queue_size=100)
         first, second, third = await all_submitted(batcher, [([1], "a"), ([2], "a"), ([3], "a")])
         first.cancel()  # is being worked on: its result is dropped
         second.cancel()

@@ -12,19 +12,19 @@ def test_reload(index: PhraseIndex) -> None:
     seen: list[bool] = []
 
     async def run() -> None:
-        current = LiveIndex(index, seen.append)
-        assert not await current.reload()
-        taken = current.index
+        live = LiveIndex(index, seen.append)
+        assert not await live.reload()
+        taken = live.index
         before = taken.search(QUESTION, 100)
         other = index.reopened()
         other.delete(["paris"])
         other.optimize()  # removes the files of the index that is served
         assert taken.search(QUESTION, 100) == before
         assert taken.document("paris") is not None
-        assert await current.reload()
-        assert current.index.document("paris") is None
+        assert await live.reload()
+        assert live.index.document("paris") is None
         assert len(taken) == 3
-        assert not await current.reload()
+        assert not await live.reload()
 
     asyncio.run(run())
     assert seen == [True]
@@ -35,19 +35,19 @@ def test_a_broken_index_is_not_served(index: PhraseIndex) -> None:
     folder = index.folder.folder
 
     async def run() -> None:
-        current = LiveIndex(index, seen.append)
-        before = current.index
+        live = LiveIndex(index, seen.append)
+        before = live.index
         good = (folder / "manifest.json").read_bytes()
         (folder / "manifest.json").write_text("{}")
-        assert not await current.reload()
-        assert current.index is before
-        assert not await current.reload()  # nor tried again while it is the same
+        assert not await live.reload()
+        assert live.index is before
+        assert not await live.reload()  # nor tried again while it is the same
         assert seen == [False]
         (folder / "manifest.json").write_bytes(good)
-        assert await current.reload()
+        assert await live.reload()
         shutil.rmtree(folder)
-        assert not await current.reload()
-        assert current.index.search(QUESTION) == before.search(QUESTION)
+        assert not await live.reload()
+        assert live.index.search(QUESTION) == before.search(QUESTION)
 
     asyncio.run(run())
 
@@ -55,11 +55,11 @@ def test_a_broken_index_is_not_served(index: PhraseIndex) -> None:
 def test_watching(index: PhraseIndex) -> None:
     async def run() -> None:
         served = asyncio.Event()
-        current = LiveIndex(index, lambda successfully: served.set())
-        watching = asyncio.create_task(current.watch(0.01))
+        live = LiveIndex(index, lambda successfully: served.set())
+        watching = asyncio.create_task(live.watch(0.01))
         await asyncio.to_thread(index.reopened().delete, ["paris"])
         await served.wait()
         watching.cancel()
-        assert len(current.index) == 2
+        assert len(live.index) == 2
 
     asyncio.run(run())

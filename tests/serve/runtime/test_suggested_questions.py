@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
+from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.runtime.suggested_questions import (
-    EXAMPLES_FILE,
-    Candidate,
+    SUGGESTIONS_FILE,
+    CandidateQuestion,
     candidates,
-    chosen,
-    given_examples,
-    holds,
+    choose,
+    is_correct,
+    owner_questions,
 )
 from densephrases.text.documents import Document
 from tests.index.made_up import HashEncoder
@@ -36,17 +36,17 @@ def index(tmp_path: Path) -> PhraseIndex:
     return PhraseIndex.create(tmp_path / "index", PLACES, model=HashEncoder())
 
 
-def answer_to(candidate: Candidate, text: str, confidence: float | None = 0.9) -> Answer:
+def answer_to(candidate: CandidateQuestion, text: str, confidence: float | None = 0.9) -> Answer:
     """A phrase of the document the question came from."""
     document = next(each for each in PLACES if each.id == candidate.document)
     start = document.text.index(text)
     end = start + len(text)
     source = SourceDocument(document.id, document.title, {})
-    place = PhrasePlace(text, start, end)
+    place = PhraseSpan(text, start, end)
     return Answer(text, 1.0, confidence, start, end, source, document.text, document.text, place, 0, 0, "phrase")
 
 
-def by_question(index: PhraseIndex) -> dict[str, Candidate]:
+def by_question(index: PhraseIndex) -> dict[str, CandidateQuestion]:
     return {each.question: each for each in candidates(index)}
 
 
@@ -72,41 +72,41 @@ def test_an_empty_index(tmp_path: Path) -> None:
     assert candidates(PhraseIndex.create(tmp_path / "index", [], model=HashEncoder())) == []
 
 
-def test_what_holds(index: PhraseIndex) -> None:
+def test_correct_answers(index: PhraseIndex) -> None:
     candidate = by_question(index)["When was Ada Lovelace born?"]
     right = answer_to(candidate, "10 December 1815")
-    assert holds(candidate, right)
-    assert holds(candidate, replace(right, confidence=None))
-    assert not holds(candidate, replace(right, confidence=0.4))
-    assert not holds(candidate, answer_to(candidate, "Ada Lovelace"))
-    assert not holds(candidate, replace(right, document=SourceDocument("tower", "", {})))
+    assert is_correct(candidate, right)
+    assert is_correct(candidate, replace(right, confidence=None))
+    assert not is_correct(candidate, replace(right, confidence=0.4))
+    assert not is_correct(candidate, answer_to(candidate, "Ada Lovelace"))
+    assert not is_correct(candidate, replace(right, document=SourceDocument("tower", "", {})))
     tower = by_question(index)["Who designed the Eiffel Tower?"]
-    assert holds(tower, answer_to(tower, "Stephen Sauvestre"))
-    assert not holds(tower, answer_to(tower, "Many"))  # another sentence
-    assert not holds(tower, answer_to(tower, "The Eiffel Tower"))
+    assert is_correct(tower, answer_to(tower, "Stephen Sauvestre"))
+    assert not is_correct(tower, answer_to(tower, "Many"))  # another sentence
+    assert not is_correct(tower, answer_to(tower, "The Eiffel Tower"))
 
 
 def test_the_surest_come_first_and_no_document_twice(index: PhraseIndex) -> None:
     found = by_question(index)
     tower, ada = found["Who designed the Eiffel Tower?"], found["When was Ada Lovelace born?"]
     lake = found["How deep is Lake Baikal?"]
-    tried = [
+    searched = [
         (tower, answer_to(tower, "Stephen Sauvestre", 0.6)),
         (ada, answer_to(ada, "1815", 0.8)),
         (replace(ada, question="again?"), answer_to(ada, "1815", 0.7)),
         (lake, answer_to(lake, "1642", 0.2)),
     ]
-    assert chosen(tried) == [ada.question, tower.question]
+    assert choose(searched) == [ada.question, tower.question]
 
 
 def test_questions_of_the_owner(index: PhraseIndex) -> None:
-    assert given_examples(index) == []
+    assert owner_questions(index) == []
     with running(index) as service:
         assert service.call("GET", "/v1/examples").status == 200
-        (index.folder.folder / EXAMPLES_FILE).write_text("# for visitors\nWho built it?\n\n When? \n")
+        (index.folder.folder / SUGGESTIONS_FILE).write_text("# for visitors\nWho built it?\n\n When? \n")
         assert service.call("GET", "/v1/examples").json == {"questions": ["Who built it?", "When?"]}
-    (index.folder.folder / EXAMPLES_FILE).write_bytes(b"\xff\xfe\xff")
-    assert given_examples(index) == []
+    (index.folder.folder / SUGGESTIONS_FILE).write_bytes(b"\xff\xfe\xff")
+    assert owner_questions(index) == []
     assert index.check() == []
 
 

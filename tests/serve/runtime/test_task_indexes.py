@@ -8,12 +8,12 @@ import pytest
 
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.runtime.task_indexes import TaskIndexes
-from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, TwoSides, running
+from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, TwoTasks, running
 
 
 @pytest.fixture
 def index(tmp_path: Path) -> PhraseIndex:
-    return PhraseIndex.create(tmp_path / "index", CITIES, model=TwoSides())
+    return PhraseIndex.create(tmp_path / "index", CITIES, model=TwoTasks())
 
 
 @pytest.fixture
@@ -55,13 +55,13 @@ def test_unknown_sides(service: Running, tmp_path: Path) -> None:
 
 
 def test_a_side_is_loaded_once(index: PhraseIndex) -> None:
-    sides, encoder = TaskIndexes(None), index.encoder
-    assert isinstance(encoder, TwoSides)
-    assert sides.of(index, None) is index
-    asked = sides.of(index, "upside-down")
-    assert sides.of(index, "upside-down") is asked
+    indexes, encoder = TaskIndexes(None), index.encoder
+    assert isinstance(encoder, TwoTasks)
+    assert indexes.for_task(index, None) is index
+    asked = indexes.for_task(index, "upside-down")
+    assert indexes.for_task(index, "upside-down") is asked
     changed = index.reopened()
-    later = sides.of(changed, "upside-down")
+    later = indexes.for_task(changed, "upside-down")
     assert later.folder is changed.folder
     assert later.encoder is asked.encoder
     assert encoder.loaded == 1

@@ -52,9 +52,9 @@ def looked_up(index: PhraseIndex, k: int, target: Target = "phrase") -> tuple[Lo
 def test_finds_what_a_search_finds(index: PhraseIndex, k: int, target: Target) -> None:
     _, found = looked_up(index, k, target)
     answers = index.search([asked.text for asked in ASKED], k, unit=UNITS[target])
-    assert found.part_QK.shape == (len(ASKED), k)
+    assert found.segment_QK.shape == (len(ASKED), k)
     for row, expected in enumerate(answers):
-        there = found.part_QK[row] >= 0
+        there = found.segment_QK[row] >= 0
         assert there.sum() == len(expected)
         np.testing.assert_allclose(found.score_QK[row][there], [answer.score for answer in expected], rtol=1e-5)
         lengths = [len(answer.phrase.text) for answer in expected]
@@ -72,7 +72,7 @@ def test_vectors_are_those_of_the_store(index: PhraseIndex) -> None:
     start_QKD, end_QKD = lookup.vectors(found)
     asked = queries(index)
     scores_QK = np.einsum("qd,qkd->qk", asked.start_BD, start_QKD) + np.einsum("qd,qkd->qk", asked.end_BD, end_QKD)
-    there_QK = found.part_QK >= 0
+    there_QK = found.segment_QK >= 0
     scores_QK -= found.penalty_QK + 0.01 * found.length_QK
     np.testing.assert_allclose(scores_QK[there_QK], found.score_QK[there_QK], atol=1e-4)
     assert found.penalty_QK.any() == (index.encoder.config.lexical_weight > 0)
@@ -86,7 +86,7 @@ def test_several_processes_find_the_same(index: PhraseIndex, monkeypatch: pytest
     with spread_lookup(index.folder, settings_of(index), 2) as look_up:
         found = look_up(queries(index), ASKED, 20)
         assert len(look_up(queries(index).take(np.zeros(0, dtype=np.int64)), [], 20)) == 0
-    for name in ("part_QK", "start_QK", "end_QK", "length_QK", "penalty_QK", "right_QK"):
+    for name in ("segment_QK", "start_QK", "end_QK", "length_QK", "penalty_QK", "right_QK"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     np.testing.assert_allclose(found.score_QK, expected.score_QK, rtol=1e-5)
 

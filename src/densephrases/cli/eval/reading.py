@@ -15,8 +15,9 @@ from densephrases.cli.eval.articles import confidence, words
 from densephrases.cli.eval.open import open_domain
 from densephrases.cli.eval.slots import slots
 from densephrases.cli.extras import quiet_transformers, require
-from densephrases.cli.options import AsJson, Model, Quantizer, SquadData, Words
+from densephrases.cli.options import AsJson, LexicalWeight, Model, SquadData
 from densephrases.errors import DataError
+from densephrases.index.kinds import Quantizer
 
 if TYPE_CHECKING:
     from densephrases.evaluate.reading import EncodedFile
@@ -60,7 +61,7 @@ def reading(
     predictions: Annotated[
         Path | None, typer.Option(help="Write each question's answer to this JSON-lines file.")
     ] = None,
-    words: Words = None,
+    lexical_weight: LexicalWeight = None,
     quantizer: Annotated[
         Quantizer | None, typer.Option(help="Read passages as an index keeps them [default: as they are].")
     ] = None,
@@ -77,8 +78,8 @@ def reading(
         )
     encoder, encoded = _encode(data, model, runtime, precision)
     if quantizer is not None:
-        encoded = encoded.kept_as(quantizer.value, encoder.product_quantizer, threshold)
-    config = encoder.config if words is None else encoder.config.with_lexical_weight(words)
+        encoded = encoded.kept_as(quantizer, encoder.product_quantizer, threshold)
+    config = encoder.config if lexical_weight is None else encoder.config.with_lexical_weight(lexical_weight)
     with Progress(console=progress_console, transient=True) as progress:
         bar = progress.add_task("searching all passages" if all_passages else "reading", total=len(encoded.questions))
         if all_passages:

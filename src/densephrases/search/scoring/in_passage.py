@@ -1,4 +1,4 @@
-"""The pair search within one passage: the best start and end, no further apart than a phrase may be long."""
+"""The pair search within one passage: the best start and end within the longest span of a phrase."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 Scores = NDArray[np.float32]
 Tokens = NDArray[np.int64]
 SpanPenalties = Callable[[Tokens, Tokens], Scores]
-"""From the first and the last tokens of spans to what is taken off the score of each, never less than nothing."""
+"""From the first and the last tokens of spans to the penalty of each, which is never negative."""
 
-_SPANS_AT_FIRST = 32  # the penalties of so many are asked for, and of four times as many as often as needed
-_MORE = 4
+_FIRST_SPANS = 32  # whose penalties are computed first
+_MORE = 4  # times as many in each further round
 
 # Shape suffixes: T tokens of the passage, W tokens that a span may have, N spans.
 
@@ -33,9 +33,9 @@ def best_span(
     coherency_TT: Scores | None = None,
     penalties: SpanPenalties | None = None,
 ) -> Span | None:
-    """The span i <= j <= max_span[i] with the highest start_i + end_j (+ coherency_ij) (- cost_ij).
+    """The span i <= j <= max_span[i] with the highest start_i + end_j (+ coherency_ij) (- penalty_ij).
 
-    A token that may not begin or end a phrase has the score -inf; None if every score is.
+    A token that may not start or end a phrase has the score -inf; None if all scores are -inf.
     """
     if len(start_T) == 0:
         return None
@@ -54,10 +54,10 @@ def best_span(
 
 
 def _best_after_penalties(total_TW: Scores, penalties: SpanPenalties) -> Span | None:
-    """Looks at the spans of the highest scores until no other can have more than the best has left."""
+    """Scans spans by descending score until no other can exceed the best score after penalties."""
     start_N, offset_N = np.nonzero(total_TW > -np.inf)
     total_N = total_TW[start_N, offset_N]
-    count = _SPANS_AT_FIRST
+    count = _FIRST_SPANS
     while len(total_N):
         least = np.partition(total_N, -count)[-count] if count < len(total_N) else -np.inf
         head = np.flatnonzero(total_N >= least)

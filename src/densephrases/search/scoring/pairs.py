@@ -1,13 +1,14 @@
 """The pair search over a whole collection.
 
-The ranked list of a question holds all phrases of all parts by score; equals by part, first row and last row. A
-phrase that neither begins at one of the m best starts nor ends at one of the m best ends scores at most as much as
-the weakest of those starts and the weakest of those ends together. What scores more is therefore the exact head of
-the list, as long as the m best are exact and length only lowers scores.
+The ranked list of a question holds all phrases of all segments by score; ties are ordered by segment, first row and
+last row. A phrase that neither starts at one of the m best starts nor ends at one of the m best ends scores at most
+the sum of the weakest of those starts and the weakest of those ends: the bound. The phrases above the bound are
+therefore the exact head of the list, provided that the m best are exact and that length only lowers scores.
 
-Where words count, what a passage lacks of them is taken off the scores of all its phrases, which may be far more than
-best and weakest differ by. Then a passage is looked through as a whole if that sum, less what it lacks, reaches the
-last of the results. What words cost single phrases is left to the choice of results: it only lowers scores further.
+With lexical overlap, all phrases of a passage pay the penalty of the terms it lacks, which may exceed the difference
+between the best and the weakest candidates. A passage is then scanned as a whole if the bound minus its penalty
+reaches the score of the last result. Penalties of single phrases (repeated terms) are left to the selection of
+results, because they only lower scores further.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,21 +20,21 @@ import numpy as np
 from densephrases.arrays import Floats, Ints
 from densephrases.search.scoring.candidates import Candidates
 from densephrases.search.scoring.lexical import QuestionTerms
-from densephrases.search.scoring.searchable import Part
-from densephrases.search.scoring.windows import Hits, Queries, Window, scored_window
+from densephrases.search.scoring.searchable import SearchableSegment
+from densephrases.search.scoring.windows import Hits, Queries, ScoredPhrases, score_phrases
 from densephrases.search.timings import Timings
 
-# The first number m of candidate starts and ends. The window scan reads some 20 rows for each, and several of the
-# best phrases usually lie around one candidate: more cost time, fewer a second round.
+# The first number m of candidate starts and ends. The window scan reads about 20 rows for each, and one candidate
+# usually has several of the best phrases around it: more candidates take time, fewer need a second round.
 FEWEST_CANDIDATES = 50
 CANDIDATES_A_RESULT = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """Ints `start` to `end`, both inclusive, of a part of the collection, with their scores for one question."""
+    """Phrases from row `start` to row `end` inclusive, the segments they are in, and their scores for one question."""
 
-    part_N: Ints
+    segment_N: Ints
     start_N: Ints
     end_N: Ints
     score_N: Floats
@@ -42,7 +43,7 @@ class Phrases:
         return len(self.score_N)
 
     def take(self, chosen: Ints | slice) -> "Phrases":
-        return Phrases(self.part_N[chosen], self.start_N[chosen], self.end_N[chosen], self.score_N[chosen])
+        return Phrases(self.segment_N[chosen], self.start_N[chosen], self.end_N[chosen], self.score_N[chosen])
 
     @classmethod
     def joined(cls, several: Sequence["Phrases"]) -> "Phrases":
@@ -53,7 +54,7 @@ class Phrases:
         return self if bound == -np.inf else self.take(np.flatnonzero(self.score_N > bound))
 
     def best(self, count: int) -> "Phrases":
-        """The head of the ranked list: at least `count` phrases, unless there are fewer."""
+        """The head of the ranked list: at least `count` phrases if there are as many."""
         chosen = self
         if count < len(self):
             least = np.partition(self.score_N, len(self) - count)[len(self) - count]
@@ -61,14 +62,14 @@ class Phrases:
         return chosen.take(chosen.order())
 
     def order(self) -> Ints:
-        """Of the ranked list: by score; equals by part, first row and last row."""
-        return np.lexsort((self.end_N, self.start_N, self.part_N, -self.score_N))
+        """The order of the ranked list: by score; ties by segment, first row and last row."""
+        return np.lexsort((self.end_N, self.start_N, self.segment_N, -self.score_N))
 
 
-Choose = Callable[[Sequence[Phrases], QuestionTerms | None], list[Phrases]]
-"""From some phrases of each question, in any order, the distinct results in theirs.
+SelectResults = Callable[[Sequence[Phrases], QuestionTerms | None], list[Phrases]]
+"""From phrases of each question, in any order, the distinct results, best first.
 
-Given words, it may take something off the scores, but never add to them.
+Given the terms of the questions, it may lower scores but never raise them.
 """
 
 
@@ -77,18 +78,18 @@ class PairSearch:
     """Finds the `wanted` best distinct results of every question.
 
     Attributes:
-        parts: The collection.
+        segments: The collection.
         wanted: Fewer are found only if the collection has fewer.
-        choose: Says which phrases are distinct results, and what they score at last.
-        exact: The results are the first of the whole ranked list; else of what the candidates led to.
-        effort: Given to the candidate index.
-        length_penalty: Taken off a phrase's score for each character.
-        fewest: Candidate starts and ends to begin with.
+        select: Selects the distinct results among phrases, and sets their final scores.
+        exact: Whether the results are the head of the whole ranked list; else of the phrases around the candidates.
+        effort: Of the candidate index.
+        length_penalty: Subtracted from a phrase's score for each character.
+        fewest: Candidate starts and ends in the first round.
     """
 
-    parts: Sequence[Part]
+    segments: Sequence[SearchableSegment]
     wanted: int
-    choose: Choose
+    select: SelectResults
     exact: bool
     effort: float
     length_penalty: float
@@ -97,62 +98,64 @@ class PairSearch:
 
     def __call__(self, queries: Queries) -> list[Phrases]:
         results: list[Phrases] = [NOTHING] * len(queries)
-        pending = np.arange(len(queries) if self.parts else 0)
+        pending = np.arange(len(queries) if self.segments else 0)
         depth = max(self.fewest, CANDIDATES_A_RESULT * self.wanted)
         effort = 1.0 if self.exact else self.effort
         while len(pending):
-            nominees = self._nominees(queries.take(pending), depth, effort)
+            candidates = self._candidates(queries.take(pending), depth, effort)
             exhausted = depth >= self._rows
-            chosen = self._chosen(queries.take(pending), nominees, exhausted)
+            chosen = self._chosen(queries.take(pending), candidates, exhausted)
             for question, result in zip(pending.tolist(), chosen, strict=True):
                 results[question] = result
             missing = np.array([not exhausted and len(results[question]) < self.wanted for question in pending])
-            effort = 1.0 if (missing & nominees.short_B).any() else effort
+            effort = 1.0 if (missing & candidates.short_B).any() else effort
             pending, depth = pending[missing], 2 * depth
         return results
 
     @property
     def _rows(self) -> int:
-        return sum(part.rows for part in self.parts)
+        return sum(each.rows for each in self.segments)
 
-    def _nominees(self, queries: Queries, depth: int, effort: float) -> Candidates:
+    def _candidates(self, queries: Queries, depth: int, effort: float) -> Candidates:
         with self.timings.measured("candidates"):
             if depth >= self._rows:
-                return Candidates.everything(self.parts, len(queries))
-            return Candidates.best(self.parts, queries, depth, effort, None if self.exact else queries.words)
+                return Candidates.everything(self.segments, len(queries))
+            return Candidates.best(self.segments, queries, depth, effort, None if self.exact else queries.terms)
 
-    def _chosen(self, queries: Queries, nominees: Candidates, exhausted: bool) -> list[Phrases]:
-        """The results among what may be trusted of the phrases around the nominees."""
-        windows = self._windows(queries, nominees.hits)
-        found = by_question(windows, len(queries))
+    def _chosen(self, queries: Queries, candidates: Candidates, exhausted: bool) -> list[Phrases]:
+        """The results among those phrases around the candidates whose ranks are certain."""
+        scored = self._scored(queries, candidates.hits)
+        found = by_question(scored, len(queries))
         if exhausted or not self.exact:
-            return self.choose(found, queries.words)
-        bounds_B = _weakest([w.weakest_start_B for w in windows]) + _weakest([w.weakest_end_B for w in windows])
-        if queries.words is None:
+            return self.select(found, queries.terms)
+        bounds_B = _weakest([s.weakest_start_B for s in scored]) + _weakest([s.weakest_end_B for s in scored])
+        if queries.terms is None:
             pairs = zip(found, bounds_B.tolist(), strict=True)
-            return self.choose([phrases.above(bound) for phrases, bound in pairs], None)
-        chosen = self.choose(found, queries.words)
+            return self.select([phrases.above(bound) for phrases, bound in pairs], None)
+        chosen = self.select(found, queries.terms)
         for question, bound in enumerate(bounds_B.tolist()):
             if len(chosen[question]) == self.wanted:
                 last = float(chosen[question].score_N[-1])
-                chosen[question] = self._with_rivals(queries, question, nominees, bound, last)
+                chosen[question] = self._with_rivals(queries, question, candidates, bound, last)
         return chosen
 
-    def _with_rivals(self, queries: Queries, question: int, nominees: Candidates, bound: float, last: float) -> Phrases:
-        """The results of a question from its nominees and all passages that may have a phrase as good as the `last`."""
+    def _with_rivals(
+        self, queries: Queries, question: int, candidates: Candidates, bound: float, last: float
+    ) -> Phrases:
+        """The results of a question from its candidates and all passages that may have a phrase as good as `last`."""
         alone = queries.take(np.array([question]))
         hits = [
-            (starts.of_question(question, _rival_rows(part, alone, bound, last)), ends.of_question(question, _NO_ROWS))
-            for part, (starts, ends) in zip(self.parts, nominees.hits, strict=True)
+            (starts.of_question(question, _rival_rows(each, alone, bound, last)), ends.of_question(question, _NO_ROWS))
+            for each, (starts, ends) in zip(self.segments, candidates.hits, strict=True)
         ]
-        (results,) = self.choose(by_question(self._windows(alone, hits), 1), alone.words)
+        (results,) = self.select(by_question(self._scored(alone, hits), 1), alone.terms)
         return results
 
-    def _windows(self, queries: Queries, hits: Sequence[tuple[Hits, Hits]]) -> list[Window]:
+    def _scored(self, queries: Queries, hits: Sequence[tuple[Hits, Hits]]) -> list[ScoredPhrases]:
         with self.timings.measured("window"):
             return [
-                scored_window(part, queries, starts, ends, self.length_penalty)
-                for part, (starts, ends) in zip(self.parts, hits, strict=True)
+                score_phrases(each, queries, starts, ends, self.length_penalty)
+                for each, (starts, ends) in zip(self.segments, hits, strict=True)
             ]
 
 
@@ -160,23 +163,24 @@ def _weakest(scores: Sequence[Floats]) -> Floats:
     return np.asarray(np.minimum.reduce(scores))
 
 
-def _rival_rows(part: Part, alone: Queries, bound: float, last: float) -> Ints:
-    """Ints of passages that lack so little of the only question that from `bound` they still reach `last`."""
-    assert alone.words is not None
-    rival_P = np.float32(bound) - alone.words.penalties_of_all(part.segment.terms, 0) >= last  # rounded as scores are
-    rival_R = np.repeat(rival_P, np.diff(part.segment.vector_edges))
-    return np.flatnonzero(rival_R if part.allowed_R is None else rival_R & part.allowed_R)
+def _rival_rows(searchable: SearchableSegment, alone: Queries, bound: float, last: float) -> Ints:
+    """The rows of passages whose penalty for the only question still lets the `bound` reach `last`."""
+    assert alone.terms is not None
+    segment, allowed_R = searchable.segment, searchable.allowed_R
+    rival_P = np.float32(bound) - alone.terms.penalties_of_all(segment.terms, 0) >= last  # rounded as scores are
+    rival_R = np.repeat(rival_P, np.diff(segment.vector_edges))
+    return np.flatnonzero(rival_R if allowed_R is None else rival_R & allowed_R)
 
 
-def by_question(windows: Sequence[Window], questions: int) -> list[Phrases]:
-    """The phrases of all parts, sorted by question only."""
-    question_N = np.concatenate([w.question_N for w in windows])
+def by_question(scored: Sequence[ScoredPhrases], questions: int) -> list[Phrases]:
+    """The phrases of all segments, sorted by question only."""
+    question_N = np.concatenate([s.question_N for s in scored])
     order = np.argsort(question_N, kind="stable")
     phrases = Phrases(
-        np.repeat(np.arange(len(windows)), [len(w.score_N) for w in windows])[order],
-        np.concatenate([w.start_N for w in windows])[order],
-        np.concatenate([w.end_N for w in windows])[order],
-        np.concatenate([w.score_N for w in windows])[order],
+        np.repeat(np.arange(len(scored)), [len(s.score_N) for s in scored])[order],
+        np.concatenate([s.start_N for s in scored])[order],
+        np.concatenate([s.end_N for s in scored])[order],
+        np.concatenate([s.score_N for s in scored])[order],
     )
     edges = np.searchsorted(question_N[order], np.arange(questions + 1)).tolist()
     return [phrases.take(slice(*edge)) for edge in pairwise(edges)]

@@ -1,12 +1,13 @@
-"""All phrases of a segment that begin or end at a candidate row, scored from the store."""
+"""All phrases of a segment that start or end at a candidate row, scored from the stored vectors."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from densephrases.arrays import Floats, Ints, Mask, ranges
+from densephrases.index.segment.reader import Segment
 from densephrases.search.scoring.lexical import QuestionTerms
-from densephrases.search.scoring.searchable import Part, Segment
+from densephrases.search.scoring.searchable import SearchableSegment
 
 # Shape suffixes, all but B and D over all questions: B questions, D vector size, H candidate rows, N phrases,
 # K different rows at which phrases begin, or end.
@@ -14,23 +15,23 @@ from densephrases.search.scoring.searchable import Part, Segment
 
 @dataclass(frozen=True, slots=True)
 class Queries:
-    """The two vectors of each question, and its words if they count."""
+    """The start and end vector of each question, and its terms if lexical overlap counts."""
 
     start_BD: Floats
     end_BD: Floats
-    words: QuestionTerms | None = None
+    terms: QuestionTerms | None = None
 
     def __len__(self) -> int:
         return len(self.start_BD)
 
     def take(self, questions: Ints) -> "Queries":
-        words = None if self.words is None else self.words.take(questions)
-        return Queries(self.start_BD[questions], self.end_BD[questions], words)
+        terms = None if self.terms is None else self.terms.take(questions)
+        return Queries(self.start_BD[questions], self.end_BD[questions], terms)
 
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """Candidate rows of one segment, ordered by question and row, none twice for a question."""
+    """Candidate rows of one segment, sorted by question and row, without duplicates."""
 
     question_H: Ints
     row_H: Ints
@@ -40,7 +41,7 @@ class Hits:
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
     def of_question(self, question: int, further_rows: Ints) -> "Hits":
-        """Those of one question, which is then the only one, and further rows."""
+        """The rows of one question and further ones, numbered as if it were the only question."""
         row_H = np.union1d(self.row_H[self.question_H == question], further_rows)
         return Hits(np.zeros_like(row_H), row_H)
 
@@ -50,10 +51,10 @@ class Hits:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """Phrases, rows `start` to `end` both inclusive, with their scores.
+class ScoredPhrases:
+    """Phrases of one segment, from row `start` to row `end` inclusive, with their scores.
 
-    `weakest_start_B` and `weakest_end_B` are the lowest scores of a question's candidates, inf where it has none.
+    `weakest_start_B` and `weakest_end_B` are the lowest scores among a question's candidates, inf if it has none.
     """
 
     question_N: Ints
@@ -64,13 +65,15 @@ class Window:
     weakest_end_B: Floats
 
 
-def scored_window(part: Part, queries: Queries, starts: Hits, ends: Hits, length_penalty: float) -> Window:
-    """Every phrase that begins at one of `starts` or ends at one of `ends`, once."""
-    segment = part.segment
+def score_phrases(
+    searchable: SearchableSegment, queries: Queries, starts: Hits, ends: Hits, length_penalty: float
+) -> ScoredPhrases:
+    """Every phrase that starts at one of `starts` or ends at one of `ends`, once."""
+    segment = searchable.segment
     start_of, end_N = _ends_of(segment, starts)
-    end_of, start_N = _starts_of(part, ends, starts)
-    begins = _Boundaries.of(segment, starts, ends.question_H[end_of], start_N)
-    stops = _Boundaries.of(segment, ends, starts.question_H[start_of], end_N)
+    end_of, start_N = _starts_of(searchable, ends, starts)
+    begins = _DistinctRows.from_hits(segment, starts, ends.question_H[end_of], start_N)
+    stops = _DistinctRows.from_hits(segment, ends, starts.question_H[start_of], end_N)
     begin_scores_K, stop_scores_K = _scores(segment, queries, begins, stops)
     begin_at = np.concatenate([begins.hit_H[start_of], begins.other_N])
     stop_at = np.concatenate([stops.other_N, stops.hit_H[end_of]])
@@ -81,9 +84,9 @@ def scored_window(part: Part, queries: Queries, starts: Hits, ends: Hits, length
         + stop_scores_K[stop_at]
         - np.float32(length_penalty) * (stop_K[stop_at] - begin_K[begin_at]).astype(np.float32)
     )
-    if queries.words is not None:
-        score_N -= queries.words.penalties_of_rows(segment, begins.question_K, begins.row_K)[begin_at]
-    return Window(
+    if queries.terms is not None:
+        score_N -= queries.terms.penalties_of_rows(segment, begins.question_K, begins.row_K)[begin_at]
+    return ScoredPhrases(
         begins.question_K[begin_at],
         begins.row_K[begin_at],
         stops.row_K[stop_at],
@@ -94,11 +97,11 @@ def scored_window(part: Part, queries: Queries, starts: Hits, ends: Hits, length
 
 
 @dataclass(frozen=True, slots=True)
-class _Boundaries:
-    """Ints at which phrases begin, or those at which they end, each once for a question however windows overlap.
+class _DistinctRows:
+    """The rows at which phrases start, or at which they end, each once per question even if windows overlap.
 
-    `hit_H` and `other_N` say which of these rows the candidates are, and the rows at which other candidates' phrases
-    begin or end.
+    `hit_H` is the position of each candidate among these rows, `other_N` that of each row reached from a candidate
+    at the other end of a phrase.
     """
 
     question_K: Ints
@@ -107,15 +110,15 @@ class _Boundaries:
     other_N: Ints
 
     @classmethod
-    def of(cls, segment: Segment, hits: Hits, question_N: Ints, row_N: Ints) -> "_Boundaries":
+    def from_hits(cls, segment: Segment, hits: Hits, question_N: Ints, row_N: Ints) -> "_DistinctRows":
         keys = [_keys(segment, hits.question_H, hits.row_H), _keys(segment, question_N, row_N)]
         distinct_K, place = np.unique(np.concatenate(keys), return_inverse=True)
         question_K, row_K = np.divmod(distinct_K, max(segment.vectors, 1))
         return cls(question_K, row_K, place[: len(hits.row_H)], place[len(hits.row_H) :])
 
 
-def _scores(segment: Segment, queries: Queries, begins: _Boundaries, stops: _Boundaries) -> tuple[Floats, Floats]:
-    """Of where phrases begin with the start vectors, and of where they end with the end vectors, in one go."""
+def _scores(segment: Segment, queries: Queries, begins: _DistinctRows, stops: _DistinctRows) -> tuple[Floats, Floats]:
+    """Inner products of start rows with start vectors and of end rows with end vectors, in one call of the store."""
     both_BD = np.concatenate([queries.start_BD, queries.end_BD])
     asked = np.concatenate([begins.question_K, stops.question_K + len(queries)])
     edges_B = np.searchsorted(asked, np.arange(len(both_BD) + 1))
@@ -127,10 +130,10 @@ def _ends_of(segment: Segment, starts: Hits) -> tuple[Ints, Ints]:
     return ranges(starts.row_H, segment.max_span(starts.row_H) + 1)
 
 
-def _starts_of(part: Part, ends: Hits, starts: Hits) -> tuple[Ints, Ints]:
-    """Without those among `starts`, of which all ends are known already."""
-    segment = part.segment
-    first_H = np.maximum(ends.row_H - part.longest_span, 0)
+def _starts_of(searchable: SearchableSegment, ends: Hits, starts: Hits) -> tuple[Ints, Ints]:
+    """Starts of the phrases that end at `ends`, without those in `starts`, whose ends are all known already."""
+    segment = searchable.segment
+    first_H = np.maximum(ends.row_H - searchable.longest_span, 0)
     owner_N, start_N = ranges(first_H, ends.row_H - first_H + 1)
     new_N = start_N + segment.max_span(start_N) >= ends.row_H[owner_N]
     owner_N, start_N = owner_N[new_N], start_N[new_N]

@@ -1,1 +1,1 @@
-"""The routes: what comes in, what goes out."""
+"""The routes, and the schemas of their requests and responses."""

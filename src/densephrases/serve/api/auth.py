@@ -1,4 +1,4 @@
-"""Dependencies of the routes: the service, and whether the caller's key suffices."""
+"""Dependencies of the routes: the service, and the check of API keys."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from densephrases.serve.problems import Problem
 from densephrases.serve.runtime.service import Service
 
-_bearer = HTTPBearer(auto_error=False, description="A key of the service's key files.")
+_bearer = HTTPBearer(auto_error=False, description="A key from the key files of the service.")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 
@@ -22,19 +22,19 @@ TheService = Annotated[Service, Depends(service_of)]
 
 
 async def require_key(service: TheService, credentials: Credentials) -> None:
-    if not service.settings.keys.may_ask(_key(credentials)):
-        raise _unauthorized("This service answers holders of a key only")
+    if not service.settings.keys.may_search(_key(credentials)):
+        raise _unauthorized("This service needs an API key")
 
 
 async def require_admin_key(service: TheService, credentials: Credentials) -> None:
     keys = service.settings.keys
     if not keys.admin:
-        raise Problem(403, "read_only", "This service takes no changes; start it with --admin-key-file to allow them.")
+        raise Problem(403, "read_only", "This service is read-only; start it with --admin-key-file to allow changes.")
     if keys.may_change(_key(credentials)):
         return
-    if credentials is not None and keys.may_ask(_key(credentials)):
-        raise Problem(403, "not_admin", "This key may ask but not change the index; send an admin key.")
-    raise _unauthorized("Only holders of an admin key may change the index")
+    if credentials is not None and keys.may_search(_key(credentials)):
+        raise Problem(403, "not_admin", "This key may search the index but not change it; send an admin key.")
+    raise _unauthorized("Changing the index needs an admin key")
 
 
 def _key(credentials: HTTPAuthorizationCredentials | None) -> str | None:

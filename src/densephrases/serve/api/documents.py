@@ -1,4 +1,4 @@
-"""/v1/documents: one whole document; adding and deleting them."""
+"""/v1/documents: read, add and delete documents."""
 
 import asyncio
 import json
@@ -12,24 +12,30 @@ from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.api.answers import json_response
 from densephrases.serve.api.auth import TheService, require_admin_key, require_key
 from densephrases.serve.api.openapi import problems
-from densephrases.serve.api.schemas import Added, Deleted, SentDocument, SentDocuments, WholeDocument
+from densephrases.serve.api.schemas import (
+    AddDocumentsBody,
+    AddDocumentsResponse,
+    DeleteDocumentsResponse,
+    DocumentItem,
+    DocumentResponse,
+)
 from densephrases.serve.problems import Problem, over_limit
 from densephrases.text.documents import Document
 
 router = APIRouter(tags=["documents"])
 
-Offset = Annotated[int | None, Query(ge=0, description="An answer's offset, in code points.")]
+Offset = Annotated[int | None, Query(ge=0, description="Offset of an answer, in code points.")]
 
 
 @router.get(
     "/v1/documents/{id:path}",
-    response_model=WholeDocument,
+    response_model=DocumentResponse,
     responses=problems(401, 404, 422),
     dependencies=[Depends(require_key)],
 )
 async def document(id: str, service: TheService, start: Offset = None, end: Offset = None) -> Response:  # noqa: A002
-    """A document as it was indexed; with `start` and `end`, also the phrase that stands there."""
-    found = await asyncio.to_thread(service.current.index.document, id)
+    """A document as it was indexed; with `start` and `end`, also the phrase between them."""
+    found = await asyncio.to_thread(service.live.index.document, id)
     if found is None:
         raise Problem(404, "unknown_document", "The index has no document with this id.")
     content: dict[str, Any] = {
@@ -46,76 +52,78 @@ def _phrase(text: str, start: int | None, end: int | None) -> dict[str, Any] | N
     if start is None and end is None:
         return None
     if start is None or end is None or not start <= end <= len(text):
-        raise Problem(422, "invalid", f"start and end name no part of the text, which has {len(text):,} characters.")
+        raise Problem(
+            422, "invalid", f"start={start} and end={end} are no span of the text, which has {len(text):,} characters."
+        )
     return {"text": text[start:end], "start": start, "end": end}
 
 
 @router.post(
     "/v1/documents",
-    response_model=Added,
+    response_model=AddDocumentsResponse,
     responses=problems(401, 403, 409, 413, 422, 503),
     dependencies=[Depends(require_admin_key)],
 )
-async def add(sent: SentDocuments, request: Request, service: TheService) -> Response:
-    """Add documents, or replace them; the answer comes when they can be found."""
-    _refuse_unusable(sent, service.settings.limits.documents)
-    documents = [Document(each.id, each.text, each.title, each.metadata) for each in sent.documents]
+async def add(body: AddDocumentsBody, request: Request, service: TheService) -> Response:
+    """Add or replace documents; the response is sent once they can be searched."""
+    _refuse_unusable(body, service.settings.limits.documents)
+    documents = [Document(each.id, each.text, each.title, each.metadata) for each in body.documents]
     request.state.logged = {"documents": len(documents)}
 
     def change(index: PhraseIndex) -> Progress:
-        if sent.replace:
+        if body.replace:
             return index.update(documents)
-        _refuse_other_content(index, documents)
+        _refuse_changed_content(index, documents)
         return index.add(documents)
 
     done = await service.change(change)
     counts = {"added": done.documents - done.replaced, "replaced": done.replaced, "unchanged": done.unchanged}
-    return json_response(counts | {"documents": len(service.current.index)})
+    return json_response(counts | {"documents": len(service.live.index)})
 
 
-def _refuse_unusable(sent: SentDocuments, most: int) -> None:
-    """Before anything is written: a build that fails halfway keeps its first half."""
-    if len(sent.documents) > most:
-        raise over_limit("documents", f"The request has {len(sent.documents):,} documents", most)
-    identifier, count = Counter(each.id for each in sent.documents).most_common(1)[0]
+def _refuse_unusable(body: AddDocumentsBody, most: int) -> None:
+    """Before anything is written: an update that fails halfway keeps its first half."""
+    if len(body.documents) > most:
+        raise over_limit("documents", f"The request has {len(body.documents):,} documents", most)
+    identifier, count = Counter(each.id for each in body.documents).most_common(1)[0]
     if count > 1:
         raise Problem(422, "invalid", f"Two documents have the id {identifier!r}; every document needs its own.")
-    for each in sent.documents:
-        _refuse_odd_metadata(each)
+    for each in body.documents:
+        _refuse_invalid_metadata(each)
 
 
-def _refuse_odd_metadata(sent: SentDocument) -> None:
+def _refuse_invalid_metadata(document: DocumentItem) -> None:
     try:
-        json.dumps(sent.metadata, allow_nan=False)
+        json.dumps(document.metadata, allow_nan=False)
     except ValueError:
         raise Problem(
-            422, "invalid", f"The metadata of document {sent.id!r} holds NaN or infinity, which JSON has not."
+            422, "invalid", f"The metadata of document {document.id!r} has NaN or infinity, which are not valid JSON."
         ) from None
 
 
-def _refuse_other_content(index: PhraseIndex, documents: list[Document]) -> None:
+def _refuse_changed_content(index: PhraseIndex, documents: list[Document]) -> None:
     for each in documents:
-        if (there := index.document(each.id)) is not None and there != each:
+        if (indexed := index.document(each.id)) is not None and indexed != each:
             raise Problem(
                 409,
                 "other_content",
-                f"The index has a document with id {each.id!r} and another content; send 'replace': true, "
+                f"The index has a document with id {each.id!r} and different content; send 'replace': true, "
                 "or delete it first.",
             )
 
 
 @router.delete(
     "/v1/documents",
-    response_model=Deleted,
+    response_model=DeleteDocumentsResponse,
     responses=problems(401, 403, 404, 409, 422, 503),
     dependencies=[Depends(require_admin_key)],
 )
 async def delete(
     request: Request,
     service: TheService,
-    id: Annotated[list[str], Query(min_length=1, description="Ids; may be given several times.")],  # noqa: A002
+    id: Annotated[list[str], Query(min_length=1, description="Document id; may be repeated.")],  # noqa: A002
 ) -> Response:
-    """Delete documents; if one is unknown, none is deleted."""
+    """Delete documents; if an id is unknown, none is deleted."""
     limit = service.settings.limits.documents
     if len(id) > limit:
         raise over_limit("documents", f"The request names {len(id):,} documents", limit)
@@ -127,4 +135,4 @@ async def delete(
         return index.delete(id)
 
     deleted = await service.change(change)
-    return json_response({"deleted": deleted, "documents": len(service.current.index)})
+    return json_response({"deleted": deleted, "documents": len(service.live.index)})

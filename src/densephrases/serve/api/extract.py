@@ -5,11 +5,10 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from densephrases.search.relations import Extraction
-from densephrases.serve.api.answers import json_response, shown, task_of
+from densephrases.serve.api.answers import answer_json, json_response, task_of
 from densephrases.serve.api.auth import TheService, require_key
 from densephrases.serve.api.openapi import problems
-from densephrases.serve.api.schemas import AskedFacts, Facts
+from densephrases.serve.api.schemas import ExtractBody, ExtractResponse
 from densephrases.serve.problems import over_limit
 from densephrases.serve.runtime.logs import logged_questions
 from densephrases.serve.settings import Limits
@@ -17,24 +16,18 @@ from densephrases.serve.settings import Limits
 router = APIRouter(tags=["answers"], dependencies=[Depends(require_key)])
 
 
-@router.post("/v1/extract", response_model=Facts, responses=problems(401, 413, 422, 503))
-async def extract(asked: AskedFacts, request: Request, service: TheService) -> Response:
-    """The object of a relation for each subject, such as the place of birth of each of several people."""
-    _refuse_too_much(asked.subjects, [asked.relation, asked.template], service.settings.limits)
-    request.state.logged = logged_questions(asked.subjects, service.settings)
-    extraction = Extraction(
-        relation=asked.relation,
-        template=asked.template,
-        prefer_titles=asked.prefer_titles,
-        min_confidence=asked.min_confidence,
-    )
-    facts = await service.facts(asked.subjects, extraction, task_of(asked, service))
+@router.post("/v1/extract", response_model=ExtractResponse, responses=problems(401, 413, 422, 503))
+async def extract(body: ExtractBody, request: Request, service: TheService) -> Response:
+    """The object of a relation for each subject, for example the places of birth of several people."""
+    _refuse_too_much(body.subjects, [body.relation, body.template], service.settings.limits)
+    request.state.logged = logged_questions(body.subjects, service.settings)
+    facts = await service.facts(body.subjects, body.query(), task_of(body, service))
     results = [
         {
             "subject": fact.subject,
             "relation": fact.relation,
             "object": fact.object,
-            "answer": None if fact.answer is None else shown(fact.answer),
+            "answer": None if fact.answer is None else answer_json(fact.answer),
         }
         for fact in facts
     ]
@@ -42,10 +35,10 @@ async def extract(asked: AskedFacts, request: Request, service: TheService) -> R
     return json_response({"results": results, "milliseconds": milliseconds})
 
 
-def _refuse_too_much(subjects: Sequence[str], words: Sequence[str], limits: Limits) -> None:
+def _refuse_too_much(subjects: Sequence[str], texts: Sequence[str], limits: Limits) -> None:
     if len(subjects) > limits.questions:
         raise over_limit("questions", f"The request has {len(subjects):,} subjects", limits.questions)
-    longest = max(len(text) for text in (*subjects, *words))
+    longest = max(len(text) for text in (*subjects, *texts))
     if longest > limits.question_characters:
         found = f"A subject, the relation or the template has {longest:,} characters"
         raise over_limit("question_characters", found, limits.question_characters)

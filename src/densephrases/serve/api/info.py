@@ -1,4 +1,4 @@
-"""What the service tells of itself: /v1/info, /v1/examples, /healthz, /readyz, /metrics."""
+"""The state of the service: /v1/info, /v1/examples, /healthz, /readyz, /metrics."""
 
 from dataclasses import asdict
 from pathlib import PurePath
@@ -10,7 +10,7 @@ from densephrases.index.info import IndexInfo
 from densephrases.serve.api.answers import json_response
 from densephrases.serve.api.auth import TheService, require_key
 from densephrases.serve.api.openapi import problems
-from densephrases.serve.api.schemas import Examples, Health, ServiceFacts
+from densephrases.serve.api.schemas import ExamplesResponse, HealthResponse, InfoResponse
 from densephrases.serve.problems import Problem
 from densephrases.serve.runtime.metrics import CONTENT_TYPE
 from densephrases.version import __version__
@@ -18,14 +18,14 @@ from densephrases.version import __version__
 router = APIRouter(tags=["service"])
 
 
-@router.get("/v1/info", response_model=ServiceFacts, responses=problems(401), dependencies=[Depends(require_key)])
+@router.get("/v1/info", response_model=InfoResponse, responses=problems(401), dependencies=[Depends(require_key)])
 async def info(service: TheService) -> Response:
-    """What the index holds, how it was made, and what may be asked."""
-    index = service.current.index
+    """The index, its settings, the tasks of its model, and the limits of requests."""
+    index = service.live.index
     return json_response(
         {
             "version": __version__,
-            "index": _facts(index.info()),
+            "index": _public(index.info()),
             "confidence": index.encoder.config.confidence is not None,
             "task": service.settings.task,
             "tasks": index.encoder.tasks,
@@ -35,30 +35,32 @@ async def info(service: TheService) -> Response:
     )
 
 
-def _facts(info: IndexInfo) -> dict[str, Any]:
-    """Of the model its name only: where it lies on the server's disk is nobody's business."""
-    facts = asdict(info)
-    facts["settings"]["model"] = PurePath(info.settings.model).name
-    return facts
+def _public(info: IndexInfo) -> dict[str, Any]:
+    """Without the model's path on the server's disk; only its name is shown."""
+    values = asdict(info)
+    values["settings"]["model"] = PurePath(info.settings.model).name
+    return values
 
 
-@router.get("/v1/examples", response_model=Examples, responses=problems(401, 503), dependencies=[Depends(require_key)])
+@router.get(
+    "/v1/examples", response_model=ExamplesResponse, responses=problems(401, 503), dependencies=[Depends(require_key)]
+)
 async def examples(service: TheService) -> Response:
-    """A few questions to begin with: those beside the index, or such as its titles suggest and its text answers."""
-    return json_response({"questions": await service.examples()})
+    """A few questions that the index answers: from `examples.txt` in its folder, or generated from its documents."""
+    return json_response({"questions": await service.suggested_questions()})
 
 
-@router.get("/healthz", response_model=Health)
+@router.get("/healthz", response_model=HealthResponse)
 async def healthz() -> Response:
-    """Whether the process answers at all."""
+    """Whether the process is alive."""
     return json_response({"status": "ok"})
 
 
-@router.get("/readyz", response_model=Health, responses=problems(503))
+@router.get("/readyz", response_model=HealthResponse, responses=problems(503))
 async def readyz(service: TheService) -> Response:
-    """Whether questions are taken now."""
+    """Whether the service accepts questions now."""
     if service.stopping or service.is_full:
-        reason = "is stopping" if service.stopping else "has as many questions waiting as may"
+        reason = "is stopping" if service.stopping else "has a full queue"
         raise Problem(503, "not_ready", f"The service {reason}.", {"Retry-After": "1"})
     return json_response({"status": "ready"})
 
@@ -73,5 +75,5 @@ async def readyz(service: TheService) -> Response:
     },
 )
 async def metrics(service: TheService) -> Response:
-    """Numbers for Prometheus."""
+    """Metrics in the Prometheus text format."""
     return Response(service.metrics.text(), headers={"Content-Type": CONTENT_TYPE})

@@ -1,4 +1,4 @@
-"""The description of the service: its errors, and its limits as they are set."""
+"""The OpenAPI description: the errors of each route, and the limits of the running service."""
 
 from typing import Any
 
@@ -7,22 +7,22 @@ from densephrases.serve.problems import MEDIA_TYPE
 from densephrases.serve.settings import Limits
 
 _MEANINGS = {
-    400: "The body cannot be read",
-    401: "No valid key",
-    403: "The key does not suffice, or changes are not allowed",
+    400: "The body is not readable",
+    401: "No valid API key",
+    403: "The key is no admin key, or the service is read-only",
     404: "Unknown id",
-    408: "The body did not come in time",
-    409: "The index is being written to, or has another document of this id",
-    413: "The body is too long",
-    421: "Called by a name that is not allowed",
-    422: "Something is missing, malformed or beyond a limit",
-    503: "Too many questions are waiting, or the answer took too long; Retry-After says when to come again",
+    408: "The body did not arrive in time",
+    409: "Another process is writing to the index, or a document of this id has different content",
+    413: "The body is too large",
+    421: "The host name is not allowed",
+    422: "A value is missing, invalid or over a limit",
+    503: "The queue is full, or the deadline has passed; retry after the seconds in Retry-After",
 }
 _ALWAYS = (400, 408, 421)
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The refusals of a route, beside those that any route may give."""
+    """The errors of a route, including those of every route."""
     return {
         status: {"description": _MEANINGS[status], "model": ProblemDetails, "content": {MEDIA_TYPE: {}}}
         for status in sorted({*statuses, *_ALWAYS})
@@ -30,22 +30,22 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def with_limits(schema: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """The limits of this service at their places, and errors under their media type alone."""
+    """Adds the limits of the service to its schemas, and lists errors under their media type only."""
     schemas = schema["components"]["schemas"]
-    asked = schemas["Asked"]["properties"]
-    asked["question"]["maxLength"] = limits.question_characters
-    asked["questions"]["maxItems"] = limits.questions
-    asked["questions"]["items"]["maxLength"] = limits.question_characters
+    search = schemas["SearchBody"]["properties"]
+    search["question"]["maxLength"] = limits.question_characters
+    search["questions"]["maxItems"] = limits.questions
+    search["questions"]["items"]["maxLength"] = limits.question_characters
     for name in ("question", "questions"):
-        asked[name].pop("default", None)  # there is none: one of them must be given
-    asked["k"]["maximum"] = limits.k
-    facts = schemas["AskedFacts"]["properties"]
-    for each in (asked, facts):
+        search[name].pop("default", None)  # there is none: one of them must be given
+    search["k"]["maximum"] = limits.k
+    extract = schemas["ExtractBody"]["properties"]
+    for each in (search, extract):
         each["task"].pop("default", None)  # to leave it out is not the same as null
-    facts["subjects"]["maxItems"] = limits.questions
-    for text in (facts["subjects"]["items"], facts["relation"], facts["template"]):
+    extract["subjects"]["maxItems"] = limits.questions
+    for text in (extract["subjects"]["items"], extract["relation"], extract["template"]):
         text["maxLength"] = limits.question_characters
-    schemas["SentDocuments"]["properties"]["documents"]["maxItems"] = limits.documents
+    schemas["AddDocumentsBody"]["properties"]["documents"]["maxItems"] = limits.documents
     for operation in (each for path in schema["paths"].values() for each in path.values()):
         for status, response in operation["responses"].items():
             if not status.startswith("2") and "application/json" in response.get("content", {}):

@@ -1,29 +1,41 @@
-"""Requests and responses as OpenAPI describes them; limits are those of the running service."""
+"""Request and response bodies; OpenAPI adds the limits of the running service."""
 
+from dataclasses import fields
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from densephrases.search.answers import Unit
-from densephrases.search.relations import QUESTION
+from densephrases.search.filters import Value
+from densephrases.search.relations import RelationQuery
+from densephrases.search.request import SearchRequest, Unit
+from densephrases.serve.api.dataclass_fields import body_fields
 
-Value = str | int | float | bool
-
-
+Probability = {"ge": 0, "le": 1}
 Task = Annotated[
     str | None,
-    Field(description="Which query encoder of the model asks: null the default one, none given the service's own."),
+    Field(description="Task whose query encoder is used; null is the default one. Left out: that of the service."),
 ]
 
 
-class _Sent(BaseModel):
-    """What a client sends: no unknown names, no numbers in quotation marks."""
+class _Body(BaseModel):
+    """A request body: unknown keys and numbers in quotation marks are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
-class Asked(_Sent):
-    """One question or several, and what is asked beside them."""
+_SearchOptions: Any = create_model(
+    "SearchOptions",
+    __base__=_Body,
+    **body_fields(
+        SearchRequest,
+        {"k": {"ge": 1}, "min_confidence": Probability, "effort": Probability, "lexical_weight": {"ge": 0}},
+        json_types={"where": dict[str, Value | list[Value]] | None, "documents": list[str] | None},
+    ),
+)
+
+
+class SearchBody(_SearchOptions):  # type: ignore[misc]  # made from a dataclass
+    """One question or several, and the options of the search."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -41,36 +53,20 @@ class Asked(_Sent):
     )
 
     question: Annotated[str, Field(min_length=1, description="One question.")] = None  # type: ignore[assignment]
-    questions: Annotated[list[str], Field(min_length=1, description="Several questions, answered in one go.")] = None  # type: ignore[assignment]
-    k: Annotated[int, Field(ge=1, description="How many answers each question gets.")] = 10
-    unit: Annotated[Unit, Field(description="What counts as one answer.")] = "phrase"
-    where: Annotated[
-        dict[str, Value | list[Value]] | None,
-        Field(description="Only documents with this metadata; of a key any of the given values."),
-    ] = None
-    documents: Annotated[list[str] | None, Field(description="Only documents with these ids.")] = None
-    min_confidence: Annotated[float, Field(ge=0, le=1, description="Leaves out answers with less.")] = 0.0
-    effort: Annotated[float, Field(ge=0, le=1, description="From 0, fast, to 1, thorough.")] = 0.5
-    exact: Annotated[
-        bool | None, Field(description="Whether the answers must be the best of the whole collection, at any price.")
-    ] = None
-    words: Annotated[
-        float | None,
-        Field(ge=0, description="How much words count that question and passage share; null: what the model says."),
-    ] = None
-    truecase: Annotated[
-        bool, Field(description="Gives capitals to questions without any, for models that know capitals.")
-    ] = True
+    questions: Annotated[list[str], Field(min_length=1, description="Several questions, answered as one batch.")] = None  # type: ignore[assignment]
     task: Task = None
 
+    def request(self) -> SearchRequest:
+        return SearchRequest(**{each.name: getattr(self, each.name) for each in fields(SearchRequest)})
 
-class Source(BaseModel):
+
+class DocumentHeader(BaseModel):
     id: str
     title: str
     metadata: dict[str, Any]
 
 
-class Place(BaseModel):
+class PhraseItem(BaseModel):
     """A phrase; offsets count the characters (Unicode code points) of the document's text."""
 
     text: str
@@ -78,29 +74,29 @@ class Place(BaseModel):
     end: int
 
 
-class FoundAnswer(BaseModel):
-    text: Annotated[str, Field(description="The phrase, sentence or passage; of a document, its best passage.")]
+class AnswerItem(BaseModel):
+    text: Annotated[str, Field(description="The phrase, sentence or passage; for the unit document, its best passage.")]
     score: float
     confidence: Annotated[
-        float | None, Field(description="The probability that the phrase is right; null if the model cannot tell.")
+        float | None, Field(description="Probability that the phrase is correct; null if the model has no calibration.")
     ]
-    start: Annotated[int, Field(description="Where `text` begins in the document's text, in code points.")]
+    start: Annotated[int, Field(description="Offset of `text` in the document's text, in code points.")]
     end: int
-    document: Source
+    document: DocumentHeader
     passage: str
     sentence: str
-    phrase: Place
+    phrase: PhraseItem
     passage_start: int
     sentence_start: int
     unit: Unit
 
 
-class AnswersToOne(BaseModel):
+class QuestionResult(BaseModel):
     question: str
-    answers: Annotated[list[FoundAnswer], Field(description="Best first.")]
+    answers: Annotated[list[AnswerItem], Field(description="Best first.")]
 
 
-class Answers(BaseModel):
+class AnswersResponse(BaseModel):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
@@ -132,49 +128,54 @@ class Answers(BaseModel):
         }
     )
 
-    results: Annotated[list[AnswersToOne], Field(description="One for each question, in their order.")]
-    milliseconds: Annotated[float, Field(description="From the request's arrival to its answers.")]
+    results: Annotated[list[QuestionResult], Field(description="One per question, in their order.")]
+    milliseconds: Annotated[float, Field(description="From the arrival of the request to its answers.")]
 
 
-class AskedFacts(_Sent):
-    """Subjects, and what is asked of each of them."""
+_ExtractOptions: Any = create_model(
+    "ExtractOptions",
+    __base__=_Body,
+    **body_fields(
+        RelationQuery,
+        {"relation": {"min_length": 1}, "template": {"pattern": r"\{subject\}"}, "min_confidence": Probability},
+    ),
+)
+
+
+class ExtractBody(_ExtractOptions):  # type: ignore[misc]  # made from a dataclass
+    """Subjects, and the relation whose object is wanted for each of them."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"subjects": ["Ada Lovelace", "Alfred Nobel"], "relation": "place of birth"}]}
     )
 
     subjects: Annotated[list[str], Field(min_length=1, description="Names.")]
-    relation: Annotated[str, Field(min_length=1, description="Such as 'place of birth'.")]
-    template: Annotated[
-        str, Field(pattern=r"\{subject\}", description="How it is asked, with {subject} and {relation}.")
-    ] = QUESTION
-    prefer_titles: Annotated[
-        bool, Field(description="Whether documents whose title is the subject come before others.")
-    ] = True
-    min_confidence: Annotated[float, Field(ge=0, le=1, description="Leaves out objects with less.")] = 0.0
     task: Task = None
 
+    def query(self) -> RelationQuery:
+        return RelationQuery(**{each.name: getattr(self, each.name) for each in fields(RelationQuery)})
 
-class FoundFact(BaseModel):
+
+class FactItem(BaseModel):
     subject: str
     relation: str
-    object: Annotated[str | None, Field(description="Null if no answer was sure enough.")]
-    answer: Annotated[FoundAnswer | None, Field(description="Where the object stands.")]
+    object: Annotated[str | None, Field(description="Null if no answer reached min_confidence.")]
+    answer: Annotated[AnswerItem | None, Field(description="The answer that is the object.")]
 
 
-class Facts(BaseModel):
-    results: Annotated[list[FoundFact], Field(description="One for each subject, in their order.")]
+class ExtractResponse(BaseModel):
+    results: Annotated[list[FactItem], Field(description="One per subject, in their order.")]
     milliseconds: float
 
 
-class SentDocument(_Sent):
-    id: Annotated[str, Field(description="Any text; a document of the same id is the same document.")]
+class DocumentItem(_Body):
+    id: Annotated[str, Field(description="Identifies the document; any string.")]
     text: str
     title: str = ""
     metadata: dict[str, Any] = Field(default_factory=dict)
 
 
-class SentDocuments(_Sent):
+class AddDocumentsBody(_Body):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
@@ -188,30 +189,30 @@ class SentDocuments(_Sent):
         }
     )
 
-    documents: Annotated[list[SentDocument], Field(min_length=1)]
+    documents: Annotated[list[DocumentItem], Field(min_length=1)]
     replace: Annotated[
-        bool, Field(description="Whether documents of the same id are replaced; if not, they are refused with 409.")
+        bool, Field(description="Whether to replace documents of the same id; if not, different content is a 409.")
     ] = False
 
 
-class Added(BaseModel):
+class AddDocumentsResponse(BaseModel):
     added: int
     replaced: int
-    unchanged: Annotated[int, Field(description="Documents that were there already with the same content.")]
-    documents: Annotated[int, Field(description="What the index holds now.")]
+    unchanged: Annotated[int, Field(description="Documents that were already indexed with the same content.")]
+    documents: Annotated[int, Field(description="Documents in the index after the change.")]
 
 
-class Deleted(BaseModel):
+class DeleteDocumentsResponse(BaseModel):
     deleted: int
-    documents: Annotated[int, Field(description="What the index holds now.")]
+    documents: Annotated[int, Field(description="Documents in the index after the change.")]
 
 
-class WholeDocument(Source):
+class DocumentResponse(DocumentHeader):
     text: str
-    phrase: Annotated[Place | None, Field(description="The characters that `start` and `end` name.")] = None
+    phrase: Annotated[PhraseItem | None, Field(description="The text from `start` to `end`.")] = None
 
 
-class IndexFacts(BaseModel):
+class IndexItem(BaseModel):
     documents: int
     deleted: int
     passages: int
@@ -220,30 +221,30 @@ class IndexFacts(BaseModel):
     segments: int
     building: bool
     package_version: str
-    settings: Annotated[dict[str, Any], Field(description="How the index was made.")]
+    settings: Annotated[dict[str, Any], Field(description="Settings the index was built with.")]
 
 
-class ServiceFacts(BaseModel):
+class InfoResponse(BaseModel):
     version: str
-    index: IndexFacts
+    index: IndexItem
     confidence: Annotated[bool, Field(description="Whether answers have a confidence.")]
-    task: Annotated[str | None, Field(description="Whose query encoder asks if none is named; null: the default one.")]
-    tasks: Annotated[list[str], Field(description="Query encoders the model has beside the default one.")]
+    task: Annotated[str | None, Field(description="Default task of the service; null is the model's own default.")]
+    tasks: Annotated[list[str], Field(description="Tasks of the model that have a query encoder of their own.")]
     limits: dict[str, int]
-    changes: Annotated[bool, Field(description="Whether the index can be changed, by holders of an admin key.")]
+    changes: Annotated[bool, Field(description="Whether the index can be changed with an admin key.")]
 
 
-class Examples(BaseModel):
+class ExamplesResponse(BaseModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"questions": ["How deep is Lake Baikal?"]}]})
 
-    questions: Annotated[list[str], Field(description="Questions this index answers; none if none were found.")]
+    questions: Annotated[list[str], Field(description="Questions that this index answers; empty if none were found.")]
 
 
-class Health(BaseModel):
+class HealthResponse(BaseModel):
     status: str
 
 
-class ProblemPlace(BaseModel):
+class ProblemItem(BaseModel):
     place: str
     message: str
 
@@ -258,7 +259,7 @@ class ProblemDetails(BaseModel):
                     "type": "about:blank",
                     "title": "Service Unavailable",
                     "status": 503,
-                    "detail": "512 questions are waiting already; send the request again later.",
+                    "detail": "The queue is full (512 questions); send the request again later.",
                     "code": "queue_full",
                     "request_id": "0f8fad5bd9cb469fa16570867728950e",
                 }
@@ -270,6 +271,6 @@ class ProblemDetails(BaseModel):
     title: str
     status: int
     detail: str
-    code: Annotated[str, Field(description="For programs.")]
-    request_id: Annotated[str, Field(description="Also in the header X-Request-Id and in the service's log.")]
-    errors: list[ProblemPlace] | None = None
+    code: Annotated[str, Field(description="Machine-readable.")]
+    request_id: Annotated[str, Field(description="Also in the header X-Request-Id and in the log of the service.")]
+    errors: list[ProblemItem] | None = None

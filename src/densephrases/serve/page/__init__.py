@@ -1,1 +1,1 @@
-"""The page that browsers show."""
+"""The search page for browsers: static files and the routes that serve them."""

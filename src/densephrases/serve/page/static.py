@@ -1,4 +1,4 @@
-"""The page at `/`; its parts are static files below `/page`."""
+"""Serves the search page at `/` and its static files below `/page`."""
 
 from pathlib import Path
 
@@ -17,12 +17,12 @@ class _Page(StaticFiles):
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
         response.headers["Content-Security-Policy"] = PAGE_POLICY
-        response.headers["Cache-Control"] = "no-cache"  # asked again, answered with 304 while it is the same
+        response.headers["Cache-Control"] = "no-cache"  # revalidated each time; 304 while unchanged
         return response
 
 
 def add_page(app: FastAPI, folder: Path = PAGE_FOLDER) -> None:
-    """Not mounted at `/` itself, where it would take the place of every refusal of an address or a method."""
+    """Mounted below `/page`: at `/` it would answer unknown paths and methods in place of the API."""
     page = _Page(directory=folder)
 
     async def index(request: Request) -> Response:

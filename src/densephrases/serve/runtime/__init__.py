@@ -1,1 +1,1 @@
-"""What a running service holds: the live index, batches, metrics, logs."""
+"""What a running service consists of: the live index, the queue, middleware, metrics and logs."""

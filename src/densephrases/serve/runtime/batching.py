@@ -1,4 +1,4 @@
-"""Concurrent requests are answered together: what arrives while one batch is worked on is the next one."""
+"""Dynamic batching: requests that arrive while a batch is computed form the next batch."""
 
 import asyncio
 from collections import deque
@@ -13,7 +13,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class QueueFullError(Exception):
-    """So much is waiting that a new request would wait too long."""
+    """The queue has no room for the items of a new request."""
 
 
 @dataclass(slots=True, eq=False)
@@ -26,36 +26,36 @@ class _Job(Generic[Item, Result, Key]):
 class Batcher(Generic[Item, Result, Key]):
     """Calls a function for many callers at once, in a thread of its own.
 
-    Nobody waits for company: an idle batcher begins at once. Callers with the same key share a call, the one that has
-    waited longest decides the key, and a call takes at most `most` items unless a single caller has more.
+    An idle batcher starts at once and never waits for more items. Requests with the same key share a call; the oldest
+    waiting request decides the key. A call has at most `batch_size` items unless a single request has more.
 
     Args:
-        work: Gives a result for each item.
-        most: Items of one call.
-        bound: Items that may wait.
-        observe: Is told of every call how many items it has and how many wait for the next.
+        work: Returns a result for each item.
+        batch_size: Maximum number of items in a call.
+        queue_size: Maximum number of waiting items; a full queue raises `QueueFullError`.
+        observe: Called before every call with its number of items and the number still waiting.
     """
 
     def __init__(
         self,
         work: Callable[[Sequence[Item], Key], list[Result]],
         *,
-        most: int,
-        bound: int,
+        batch_size: int,
+        queue_size: int,
         observe: Callable[[int, int], None] = lambda _, __: None,
     ) -> None:
         self._work = work
-        self._most = most
-        self._bound = bound
+        self._batch_size = batch_size
+        self._queue_size = queue_size
         self._observe = observe
         self._waiting: deque[_Job[Item, Result, Key]] = deque()
-        self.waiting = 0  # items that nobody works on yet
+        self.waiting = 0  # items that are not in a call yet
         self._busy = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="search")
 
     async def submit(self, items: Sequence[Item], key: Key) -> list[Result]:
-        """A result for each item. Whoever gives up waiting is left out when their turn comes."""
-        if self._busy and self.waiting + len(items) > self._bound:
+        """A result for each item. A request that was cancelled while it waited is dropped."""
+        if self._busy and self.waiting + len(items) > self._queue_size:
             raise QueueFullError
         job = _Job[Item, Result, Key](items, key, asyncio.get_running_loop().create_future())
         self._waiting.append(job)
@@ -64,7 +64,7 @@ class Batcher(Generic[Item, Result, Key]):
         return await job.done
 
     def close(self) -> None:
-        """Finish what is being worked on."""
+        """Finish the current call."""
         self._thread.shutdown()
 
     def _start(self) -> None:
@@ -79,7 +79,7 @@ class Batcher(Generic[Item, Result, Key]):
         waiting = [job for job in self._waiting if not job.done.done()]
         taken: list[_Job[Item, Result, Key]] = []
         left: deque[_Job[Item, Result, Key]] = deque()
-        room = self._most
+        room = self._batch_size
         for job in waiting:
             fits = not taken or (job.key == taken[0].key and len(job.items) <= room)
             (taken if fits else left).append(job)

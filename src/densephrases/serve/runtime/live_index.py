@@ -1,4 +1,4 @@
-"""The index that is served, replaced as a whole when the folder has changed."""
+"""The index being served; replaced atomically when its folder has changed."""
 
 import asyncio
 import logging
@@ -17,30 +17,30 @@ log = logging.getLogger(__name__)
 
 
 class LiveIndex:
-    """Holds an index open and looks for a newer one.
+    """Holds an index open and replaces it by a newer one.
 
-    Whoever takes `index` keeps it as it is for as long as they need; a newer one is opened and tried beside it, and
-    then takes its place in one step.
+    A caller may keep `index` for as long as it needs a consistent state. A newer index is opened and warmed up beside
+    it before it takes its place.
 
     Args:
-        index: What is served at first.
-        observe: Is told of every reload whether it succeeded.
+        index: The first index to serve.
+        observe: Called after every reload with whether it succeeded.
     """
 
     def __init__(self, index: PhraseIndex, observe: Callable[[bool], None] = lambda _: None) -> None:
         self._stamp = _stamp(index.folder.folder)
-        self.index = _ready(index)
+        self.index = _warmed_up(index)
         self._observe = observe
         self._reloading = asyncio.Lock()
 
     async def watch(self, seconds: float) -> None:
-        """Reload whenever another process has changed the index; ends when it is cancelled."""
+        """Check for changes every `seconds` until cancelled, and reload after each."""
         while True:
             await asyncio.sleep(seconds)
             await self.reload()
 
     async def reload(self) -> bool:
-        """Whether there was something new and it is served now; what cannot be opened is logged and left alone."""
+        """Whether the index had changed and the new state is served now. If it cannot be opened, the old one stays."""
         async with self._reloading:
             stamp = await asyncio.to_thread(_stamp, self.index.folder.folder)
             if stamp == self._stamp:
@@ -49,7 +49,7 @@ class LiveIndex:
             try:
                 self.index = await asyncio.to_thread(self._newer)
             except (DensePhrasesError, OSError) as error:
-                log.error("the changed index cannot be opened, the one before is served on: %s", error)
+                log.error("cannot open the changed index, keep serving the previous one: %s", error)
                 self._observe(False)
                 return False
             log.info("serving the changed index: %d documents", len(self.index))
@@ -57,26 +57,26 @@ class LiveIndex:
             return True
 
     def _newer(self) -> PhraseIndex:
-        """A writer may remove what its next manifest no longer names, between our reading both: look again then."""
+        """Try again if a writer replaced the manifest, and removed files of the old one, while we were opening it."""
         for _ in range(_ATTEMPTS - 1):
             before = _stamp(self.index.folder.folder)
             try:
-                return _ready(self.index.reopened())
+                return _warmed_up(self.index.reopened())
             except (DensePhrasesError, OSError):
                 if _stamp(self.index.folder.folder) == before:
                     raise
-        return _ready(self.index.reopened())
+        return _warmed_up(self.index.reopened())
 
 
-def _ready(index: PhraseIndex) -> PhraseIndex:
-    """With all files open and a first question answered, so that nobody's question has to wait for that."""
+def _warmed_up(index: PhraseIndex) -> PhraseIndex:
+    """Open all files and answer a first question, so that no request pays for it."""
     index.hold()
     index.search(_WARM_UP, k=1)
     return index
 
 
 def _stamp(folder: Path) -> Stamp | None:
-    """What changes whenever the manifest is replaced; None while there is none."""
+    """Changes whenever the manifest is replaced; None while there is no manifest."""
     try:
         found = (folder / MANIFEST_FILE).stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""The log: one JSON object a line, without what people asked unless that is wanted."""
+"""The log: one JSON object per line; questions are logged only if the settings say so."""
 
 import json
 import logging
@@ -10,22 +10,22 @@ from densephrases.serve.settings import ServiceSettings
 
 
 class JsonLines(logging.Formatter):
-    """A log record as a JSON object; what is in `extra={"fields": ...}` are names of its own."""
+    """Formats a record as a JSON object; the values of `extra={"fields": ...}` become keys of it."""
 
     def format(self, record: logging.LogRecord) -> str:
-        moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-        shown = {
-            "time": f"{moment}.{int(record.msecs):03d}Z",
+        second = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        line = {
+            "time": f"{second}.{int(record.msecs):03d}Z",
             "level": record.levelname.lower(),
             "process": record.process,
             "event": record.getMessage(),
             **getattr(record, "fields", {}),
         }
         if record.exc_info:
-            shown["exception"] = self.formatException(record.exc_info)
-        return json.dumps(shown)
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line)
 
 
 def logged_questions(questions: Sequence[str], settings: ServiceSettings) -> dict[str, Any]:
-    """Their number, or themselves."""
+    """The questions if they may be logged, else their number."""
     return {"questions": list(questions) if settings.log_questions else len(questions)}

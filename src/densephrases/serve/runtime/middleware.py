@@ -1,4 +1,4 @@
-"""What every request goes through: its id, the body's limits, security headers, the log, the numbers."""
+"""Middleware around every request: request id, host and body limits, security headers, log and metrics."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from densephrases.serve.runtime.metrics import Metrics
 from densephrases.serve.settings import ServiceSettings
 
 API_POLICY = "default-src 'none'; frame-ancestors 'none'"
-# A page of ours: what it needs comes from this service and stands in files, nothing is inline or from elsewhere.
+# The search page loads files of this service only; it has no inline scripts or styles.
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -32,7 +32,7 @@ log = logging.getLogger("densephrases.serve.requests")
 
 
 class Middleware:
-    """The outermost part of the service: whatever happens within, a request gets one well-formed answer."""
+    """The outermost ASGI layer: whatever fails inside, the client gets one well-formed response."""
 
     def __init__(self, app: ASGIApp, settings: ServiceSettings, metrics: Metrics) -> None:
         self.app = app
@@ -91,15 +91,17 @@ class _Exchange:
 
     @property
     def route(self) -> str:
-        """As it is declared: addresses hold ids, and there is no end of those that do not exist."""
+        """The declared path: actual paths contain document ids, or do not exist, and would have no bound as labels."""
         return str(getattr(self.scope.get("route"), "path", "none"))
 
     def refuse_foreign_host(self) -> None:
-        """A web page must not reach a local service under a name of its own (DNS rebinding)."""
+        """Against DNS rebinding: no web page reaches a local service under a host name of its own."""
         hosts = self._settings.hosts
         if hosts and _host_name(self.headers.get("host", "")) not in hosts:
             raise Problem(
-                421, "foreign_host", f"This service answers as {', '.join(hosts)} only; allow others by --allowed-host."
+                421,
+                "foreign_host",
+                f"This service answers to the host names {', '.join(hosts)} only; allow others with --allowed-host.",
             )
 
     def refuse_long_body(self) -> None:
@@ -115,7 +117,7 @@ class _Exchange:
                 message = await self._receive()
         except TimeoutError:
             seconds = self._settings.deadline_seconds
-            raise Problem(408, "slow_body", f"The request's body did not come within {seconds:g} seconds.") from None
+            raise Problem(408, "slow_body", f"The request body did not arrive within {seconds:g} seconds.") from None
         self._bytes += len(message.get("body", b""))
         self._complete = not message.get("more_body", False)
         if self._bytes > self._settings.limits.body_bytes:
@@ -129,25 +131,25 @@ class _Exchange:
         await self._send(message)
 
     async def fail(self, status: int, code: str, detail: str) -> None:
-        if self.status:  # a response that has begun cannot be taken back: the connection is closed instead
+        if self.status:  # a response that has begun cannot be replaced: the connection is closed instead
             return
         response = problem_response(self.id, status, code, detail)
         if not self._complete:
-            response.headers["Connection"] = "close"  # nobody reads the rest of the body
+            response.headers["Connection"] = "close"  # the rest of the body is not read
         await response(self.scope, self._receive, self.send)
 
     def _too_long(self) -> Problem:
         most = self._settings.limits.body_bytes
-        return Problem(413, "over_limit", f"The request's body has more than {most:,} bytes (limit: body_bytes).")
+        return Problem(413, "over_limit", f"The request body has more than {most:,} bytes (limit: body_bytes).")
 
 
 def _request_id(given: str | None) -> str:
-    """The client's or proxy's, if it can stand in a header and a log, else a new one."""
+    """The id given by the client or a proxy if it is safe in a header and a log, else a new one."""
     return given if given is not None and _REQUEST_ID.fullmatch(given) else uuid4().hex
 
 
 def _host_name(host: str) -> str:
-    """Without the port; an IPv6 address stands in brackets."""
+    """Without the port; an IPv6 address is in brackets."""
     return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0].lower()
 
 

@@ -1,4 +1,4 @@
-"""Questions to begin with: those of the index's owner, or such as its titles suggest and its text answers."""
+"""Questions to suggest to a user: those of the index's owner, or generated from titles and checked by a search."""
 
 import re
 from collections import Counter
@@ -12,24 +12,24 @@ from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
 from densephrases.text.readers.files import UNREADABLE, read_text
 
-EXAMPLES_FILE = "examples.txt"  # beside the manifest, a question a line
+SUGGESTIONS_FILE = "examples.txt"  # beside the manifest, one question per line
 SHOWN = 6
-SURE = 0.5
-_DOCUMENTS = 64  # from all over the index
-_ASKED = 64  # which is one batch
-_OF_A_KIND = 2
-_READ = 20_000  # characters of a document in which its title and the words of a question are looked for
+MIN_CONFIDENCE = 0.5
+_SAMPLED_DOCUMENTS = 64  # evenly spread over the index
+_SEARCHED_QUESTIONS = 64  # one batch
+_PER_PATTERN = 2
+_READ_CHARACTERS = 20_000  # of each sampled document
 _LONGEST_TITLE = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of question.
+class QuestionPattern:
+    """A template for questions.
 
     Attributes:
-        question: About a name, `{0}`, with the word that the text uses, `{1}`.
-        evidence: What in a text leads to the question, and holds its answer.
-        answer: What must stand in an answer.
+        question: With the subject's name, `{0}`, and the word matched in the text, `{1}`.
+        evidence: Regular expression for the text that prompts the question and contains its answer.
+        answer: Must match within an answer.
     """
 
     question: str
@@ -38,78 +38,85 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A question about a document, and the characters of its text in which the answer should stand."""
+class CandidateQuestion:
+    """A question about a document, and the span of its text that should contain the answer."""
 
     question: str
-    kind: Kind
+    pattern: QuestionPattern
     document: str
     start: int
     end: int
 
 
 _YEAR, _NUMBER, _NAME = re.compile(r"\d{3}"), re.compile(r"\d"), re.compile(r"[^\W\d_a-z]")
-_SUBJECT = r"(?:\A|[.\n]\s?)(?:the )?{0}(?: \([^)]*\))?,?"  # of a sentence: of other places nothing is certain
+_SUBJECT = r"(?:\A|[.\n]\s?)(?:the )?{0}(?: \([^)]*\))?,?"  # as the subject of a sentence
 _BE = r"(?:was|were)(?: \w+){{0,2}}"
 _MADE = "designed|built|invented|discovered|founded|written|painted|composed"
 _DONE = f"{_MADE}|born|launched|opened|published|completed|released"
-_KINDS = (
-    Kind("When was {0} born?", r"\A[^()]{{0,120}}\([^()]*?(\d{{3,4}})\s?[\u2013-][^()]*\) (?:was|is) an? ", _YEAR),
-    Kind("When was {0} {1}?", rf"{_SUBJECT} {_BE} ({_DONE})\b[^.]*", _YEAR),
-    Kind("Where was {0} {1}?", rf"{_SUBJECT} {_BE} (born)(?: on [\w ]+,?)? (?:in|at) [^.]*", _NAME),
-    Kind("Who {1} {0}?", rf"{_SUBJECT} {_BE} ({_MADE}) by [^.]*", _NAME),
-    Kind("How {1} is {0}?", rf"{_SUBJECT} (?:is|has|reaches)\b[^.]*?\d[^.]*?\b(high|tall|deep|long|wide)\b", _NUMBER),
-    Kind("Where is {0}?", rf"{_SUBJECT} (?:is|lies|stands) (?:located |situated )?(in|on|near|between)\b[^.]*", _NAME),
-    Kind("When did {0} die?", rf"{_SUBJECT} (died)\b[^.]*", _YEAR),
+_LIFE_DATES = r"\A[^()]{{0,120}}\([^()]*?(\d{{3,4}})\s?[\u2013-][^()]*\) (?:was|is) an? "
+_SIZE = rf"{_SUBJECT} (?:is|has|reaches)\b[^.]*?\d[^.]*?\b(high|tall|deep|long|wide)\b"
+_LOCATION = rf"{_SUBJECT} (?:is|lies|stands) (?:located |situated )?(in|on|near|between)\b[^.]*"
+_PATTERNS = (
+    QuestionPattern("When was {0} born?", _LIFE_DATES, _YEAR),
+    QuestionPattern("When was {0} {1}?", rf"{_SUBJECT} {_BE} ({_DONE})\b[^.]*", _YEAR),
+    QuestionPattern("Where was {0} {1}?", rf"{_SUBJECT} {_BE} (born)(?: on [\w ]+,?)? (?:in|at) [^.]*", _NAME),
+    QuestionPattern("Who {1} {0}?", rf"{_SUBJECT} {_BE} ({_MADE}) by [^.]*", _NAME),
+    QuestionPattern("How {1} is {0}?", _SIZE, _NUMBER),
+    QuestionPattern("Where is {0}?", _LOCATION, _NAME),
+    QuestionPattern("When did {0} die?", rf"{_SUBJECT} (died)\b[^.]*", _YEAR),
 )
 
 
-def given_examples(index: PhraseIndex) -> list[str]:
-    """The questions that the index's owner has written beside it; none if there is no file that can be read."""
+def owner_questions(index: PhraseIndex) -> list[str]:
+    """The questions in `SUGGESTIONS_FILE` in the index folder; none if the file is missing or unreadable."""
     try:
-        lines = [line.strip() for line in read_text(index.folder.folder / EXAMPLES_FILE).splitlines()]
+        lines = [line.strip() for line in read_text(index.folder.folder / SUGGESTIONS_FILE).splitlines()]
     except UNREADABLE:
         return []
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def candidates(index: PhraseIndex) -> list[Candidate]:
-    """Questions worth a try, those of rare kinds first: what many documents tell is less telling."""
+def candidates(index: PhraseIndex) -> list[CandidateQuestion]:
+    """Questions to search for, those of rare patterns first, for variety."""
     found = [each for document in _documents(index) for each in _about(document)]
-    kinds = Counter(each.kind for each in found)
-    return sorted(found, key=lambda each: kinds[each.kind])[:_ASKED]
+    counts = Counter(each.pattern for each in found)
+    return sorted(found, key=lambda each: counts[each.pattern])[:_SEARCHED_QUESTIONS]
 
 
-def chosen(tried: Sequence[tuple[Candidate, Answer]]) -> list[str]:
-    """The questions whose answers hold, the surest first; no document twice, and of each kind a few."""
-    kinds: Counter[Kind] = Counter()
+def choose(searched: Sequence[tuple[CandidateQuestion, Answer]]) -> list[str]:
+    """Questions with correct answers, most confident first; one per document and a few per pattern."""
+    counts: Counter[QuestionPattern] = Counter()
     documents: set[str] = set()
     questions = []
-    for candidate, answer in sorted(tried, key=lambda each: -(each[1].confidence or 0)):
-        if holds(candidate, answer) and candidate.document not in documents and kinds[candidate.kind] < _OF_A_KIND:
-            kinds[candidate.kind] += 1
+    for candidate, answer in sorted(searched, key=lambda each: -(each[1].confidence or 0)):
+        if (
+            is_correct(candidate, answer)
+            and candidate.document not in documents
+            and counts[candidate.pattern] < _PER_PATTERN
+        ):
+            counts[candidate.pattern] += 1
             documents.add(candidate.document)
             questions.append(candidate.question)
     return questions[:SHOWN]
 
 
-def holds(candidate: Candidate, answer: Answer) -> bool:
-    """Whether it stands where the question came from, is of the right sort, and the model is sure of it."""
+def is_correct(candidate: CandidateQuestion, answer: Answer) -> bool:
+    """Whether the answer is within the span the question came from, matches its pattern, and is confident."""
     return (
         answer.document.id == candidate.document
         and candidate.start <= answer.start
         and answer.end <= candidate.end
-        and (answer.confidence is None or answer.confidence >= SURE)
-        and candidate.kind.answer.search(answer.text) is not None
+        and (answer.confidence is None or answer.confidence >= MIN_CONFIDENCE)
+        and candidate.pattern.answer.search(answer.text) is not None
         and _without_note(answer.document.title).lower() not in answer.text.lower()
     )
 
 
 def _documents(index: PhraseIndex) -> Iterator[Document]:
-    """Some that have a title, at equal distances."""
+    """A sample at equal distances, without deleted documents."""
     segments = index.folder.segments
     edges = np.cumsum([0, *(segment.documents for segment in segments)])
-    for place in np.unique(np.linspace(0, edges[-1] - 1, min(_DOCUMENTS, edges[-1]), dtype=np.int64)).tolist():
+    for place in np.unique(np.linspace(0, edges[-1] - 1, min(_SAMPLED_DOCUMENTS, edges[-1]), dtype=np.int64)).tolist():
         number = int(np.searchsorted(edges, place, side="right")) - 1
         deleted = index.folder.deleted[number]
         document = place - int(edges[number])
@@ -117,24 +124,24 @@ def _documents(index: PhraseIndex) -> Iterator[Document]:
             yield segments[number].document(document)
 
 
-def _about(document: Document) -> Iterator[Candidate]:
+def _about(document: Document) -> Iterator[CandidateQuestion]:
     title = _without_note(document.title)
     if not 0 < len(title) <= _LONGEST_TITLE:
         return
-    text = document.text[:_READ]
-    for kind in _KINDS:
-        found = re.search(kind.evidence.format(re.escape(title)), text, re.IGNORECASE)
+    text = document.text[:_READ_CHARACTERS]
+    for pattern in _PATTERNS:
+        found = re.search(pattern.evidence.format(re.escape(title)), text, re.IGNORECASE)
         if found is not None:
-            question = kind.question.format(_name_in(text, title), found[1].lower())
-            yield Candidate(question, kind, document.id, found.start(), found.end())
+            question = pattern.question.format(_name_in(text, title), found[1].lower())
+            yield CandidateQuestion(question, pattern, document.id, found.start(), found.end())
 
 
 def _without_note(title: str) -> str:
-    """Encyclopaedias tell namesakes apart: 'Europa (moon)'."""
+    """Without the note that tells namesakes apart, as in 'Europa (moon)'."""
     return re.sub(r"\s*\(.*\)$", "", title).strip()
 
 
 def _name_in(text: str, title: str) -> str:
-    """As the text itself writes it within a sentence, for example 'the violin'."""
+    """The title as the text writes it within a sentence, for example 'the violin'."""
     forms = re.findall(rf"(?<=[a-z,;] )(?:the |(?<![Tt]he ))(?i:{re.escape(title)})(?!\w| [A-Z])", text)
     return Counter(forms).most_common(1)[0][0] if forms else title

@@ -1,27 +1,27 @@
-"""The served index, asked with any query encoder of its model."""
+"""The served index with the query encoder of any task of its model."""
 
 from densephrases.model.encoder import Encoder
 from densephrases.search.phrase_index import PhraseIndex
 
 
 class TaskIndexes:
-    """Loads a query encoder when it is first asked for, and keeps it for every later state of the index.
+    """Loads the query encoder of a task on first use and keeps it for later states of the index.
 
-    It is for one thread alone.
+    Not thread-safe.
 
     Args:
-        own: The task whose side the index asks with by itself; None is the model's default one.
+        default: The task whose query encoder the served index has; None is the model's default query encoder.
     """
 
-    def __init__(self, own: str | None) -> None:
-        self._own = own
+    def __init__(self, default: str | None) -> None:
+        self._default = default
         self._encoders: dict[str | None, Encoder] = {}
         self._index: PhraseIndex | None = None
         self._indexes: dict[str | None, PhraseIndex] = {}
 
-    def of(self, index: PhraseIndex, task: str | None) -> PhraseIndex:
-        """The index asked with the side of a task, None the model's default one."""
-        if task == self._own:
+    def for_task(self, index: PhraseIndex, task: str | None) -> PhraseIndex:
+        """The index with the query encoder of a task, None the model's default one."""
+        if task == self._default:
             return index
         if index is not self._index:
             self._index, self._indexes = index, {}

@@ -18,12 +18,12 @@ from densephrases.arrays import Floats, Ints, Mask
 from densephrases.data.questions import OpenQuestion
 from densephrases.index.folder import IndexFolder
 from densephrases.quantize.codebooks import ProductQuantizer
-from densephrases.search.answers import Distinct, penalizes_repetitions
 from densephrases.search.filters import Filter
 from densephrases.search.passages import PassageTexts
+from densephrases.search.results import DistinctResults, penalizes_repetitions
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.search.scoring.pairs import PairSearch, Phrases
-from densephrases.search.scoring.searchable import Part, exact_candidates
+from densephrases.search.scoring.searchable import exact_candidates, searchable_segments
 from densephrases.search.scoring.windows import Queries
 from densephrases.train.queries.relevance import UNITS, Relevance, Target
 
@@ -52,18 +52,18 @@ class LookupSettings:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The best phrases of some questions, best first; where a question has fewer, the part is -1."""
+    """The best phrases of some questions, best first; where a question has fewer, the segment is -1."""
 
-    part_QK: Ints
+    segment_QK: Ints
     start_QK: Ints
     end_QK: Ints
     score_QK: Floats
     length_QK: Floats  # characters
-    penalty_QK: Floats  # of the question's words, a part of the score
+    penalty_QK: Floats  # lexical, included in the score
     right_QK: Mask
 
     def __len__(self) -> int:
-        return len(self.part_QK)
+        return len(self.segment_QK)
 
     @classmethod
     def empty(cls, questions: int, k: int) -> Self:
@@ -96,12 +96,8 @@ class Lookup:
 
     def __init__(self, index: IndexFolder, settings: LookupSettings) -> None:
         self.settings = settings
-        anything = Filter.of(None, None)
-        segments = zip(index.segments, index.deleted, strict=True)
-        parts = [(Part.of(segment, anything.allowed(segment, deleted)), segment.store) for segment, deleted in segments]
-        self.parts = [part for part, _ in parts if part.rows]
-        self.stores = [store for part, store in parts if part.rows]
-        self._term_weights = TermWeights.of([segment.terms for segment in index.segments])
+        self.segments = searchable_segments(index.snapshot, Filter())
+        self._term_weights = TermWeights.from_segments([segment.terms for segment in index.segments])
 
     def __call__(self, queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
         """The k best results of each question."""
@@ -109,54 +105,61 @@ class Lookup:
         return Found.concatenate([*found, Found.empty(0, k)])
 
     def _chunk(self, queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
-        texts = PassageTexts(self.parts)
+        texts = PassageTexts(self.segments)
         found = Found.empty(len(queries), k)
-        words = self._words(asked)
-        for row, phrases in enumerate(self._search(texts, k)(replace(queries, words=words))):
+        terms = self._terms(asked)
+        for row, phrases in enumerate(self._search(texts, k)(replace(queries, terms=terms))):
             here = np.s_[row, : len(phrases)]
-            placed = texts.placed(phrases)
-            spans = placed.spans_N2
-            found.part_QK[here], found.start_QK[here], found.end_QK[here] = (
-                phrases.part_N,
+            located = texts.locate(phrases)
+            spans = located.spans_N2
+            found.segment_QK[here], found.start_QK[here], found.end_QK[here] = (
+                phrases.segment_N,
                 phrases.start_N,
                 phrases.end_N,
             )
             found.score_QK[here], found.length_QK[here] = phrases.score_N, spans[:, 1] - spans[:, 0]
             found.right_QK[here] = self._right(phrases, spans, asked[row], texts)
-            if words is not None:
+            if terms is not None:
                 asked_N = np.full(len(phrases), row)
-                found.penalty_QK[here] = self._passage_penalties(words, asked_N, phrases)
+                found.penalty_QK[here] = self._passage_penalties(terms, asked_N, phrases)
                 if penalizes_repetitions(UNITS[self.settings.target]):
-                    found.penalty_QK[here] += words.repetition_penalties(asked_N, texts.of_phrases(placed))
+                    found.penalty_QK[here] += terms.repetition_penalties(asked_N, texts.phrase_texts(located))
         return found
 
-    def _words(self, asked: Sequence[OpenQuestion]) -> QuestionTerms | None:
+    def _terms(self, asked: Sequence[OpenQuestion]) -> QuestionTerms | None:
         weight = self.settings.lexical_weight
-        return QuestionTerms.of([question.text for question in asked], self._term_weights, weight) if weight else None
+        return (
+            QuestionTerms.from_questions([question.text for question in asked], self._term_weights, weight)
+            if weight
+            else None
+        )
 
-    def _passage_penalties(self, words: QuestionTerms, question_N: Ints, phrases: Phrases) -> Floats:
+    def _passage_penalties(self, terms: QuestionTerms, question_N: Ints, phrases: Phrases) -> Floats:
         penalty_N = np.zeros(len(phrases), dtype=np.float32)
-        for number, part in enumerate(self.parts):
-            here = np.flatnonzero(phrases.part_N == number)
-            penalty_N[here] = words.penalties_of_rows(part.segment, question_N[here], phrases.start_N[here])
+        for number, each in enumerate(self.segments):
+            here = np.flatnonzero(phrases.segment_N == number)
+            penalty_N[here] = terms.penalties_of_rows(each.segment, question_N[here], phrases.start_N[here])
         return penalty_N
 
     def _search(self, texts: PassageTexts, k: int) -> PairSearch:
         unit = UNITS[self.settings.target]
-        available = {"passage": sum(p.passages for p in self.parts), "document": sum(p.documents for p in self.parts)}
+        available = {
+            "passage": sum(s.passages for s in self.segments),
+            "document": sum(s.documents for s in self.segments),
+        }
         wanted = min(k, available.get(unit, k))
         return PairSearch(
-            self.parts,
+            self.segments,
             wanted,
-            Distinct(texts, unit, wanted),
-            exact=exact_candidates(self.parts),
+            DistinctResults(texts, unit, wanted),
+            exact=exact_candidates(self.segments),
             effort=self.settings.effort,
             length_penalty=self.settings.length_penalty,
         )
 
     def _right(self, phrases: Phrases, spans_N2: Ints, asked: OpenQuestion, texts: PassageTexts) -> list[bool]:
         is_right = Relevance(asked, self.settings.target, self.settings.max_words)
-        passages = [texts.of_key(key) for key in texts.passage_keys(phrases).tolist()]
+        passages = [texts.passage(key) for key in texts.passage_keys(phrases).tolist()]
         return [
             is_right(passage.text[start:end], passage.text, passage.document)
             for passage, (start, end) in zip(passages, spans_N2.tolist(), strict=True)
@@ -164,16 +167,16 @@ class Lookup:
 
     def vectors(self, found: Found) -> tuple[Floats, Floats]:
         """The stored vectors (Q, K, D) of the phrases' first and last tokens, zero where there is no phrase."""
-        starts, ends = (self._decoded(found.part_QK, rows_QK) for rows_QK in (found.start_QK, found.end_QK))
+        starts, ends = (self._decoded(found.segment_QK, rows_QK) for rows_QK in (found.start_QK, found.end_QK))
         return starts, ends
 
-    def _decoded(self, part_QK: Ints, rows_QK: Ints) -> Floats:
-        dim = self.stores[0].dim if self.stores else 0
+    def _decoded(self, segment_QK: Ints, rows_QK: Ints) -> Floats:
+        dim = self.segments[0].segment.store.dim if self.segments else 0
         vectors_QKD = np.zeros((*rows_QK.shape, dim), dtype=np.float32)
-        for number, store in enumerate(self.stores):
-            here_QK = part_QK == number
+        for number, each in enumerate(self.segments):
+            here_QK = segment_QK == number
             rows_N, place_N = np.unique(rows_QK[here_QK], return_inverse=True)  # in the order they lie in the file
-            vectors_QKD[here_QK] = store.decode(rows_N)[place_N]
+            vectors_QKD[here_QK] = each.segment.store.decode(rows_N)[place_N]
         return vectors_QKD
 
 

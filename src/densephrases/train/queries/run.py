@@ -77,7 +77,7 @@ def learn_queries(
 
 def _as_asked(questions: Sequence[OpenQuestion], index: IndexFolder, encoder: Encoder) -> list[OpenQuestion]:
     """Written as search will write them: with capitals, if the model knows them and the question has none."""
-    texts = Searcher(index, encoder).truecased([question.text for question in questions])
+    texts = Searcher(index.snapshot, encoder).truecased([question.text for question in questions])
     return [replace(question, text=text) for question, text in zip(questions, texts, strict=True)]
 
 
@@ -86,7 +86,7 @@ def _confidence(task: QueryTask) -> dict[str, float] | None:
     if not task.dev or UNITS[task.settings.target] != "phrase":
         return None
     found = task.dev_scores().found if task.best.scores is None else task.best.scores.found
-    lists = [row[there] for row, there in zip(found.score_QK, found.part_QK >= 0, strict=True)]
+    lists = [row[there] for row, there in zip(found.score_QK, found.segment_QK >= 0, strict=True)]
     right = [row[:1].tolist() if len(scores) else [] for row, scores in zip(found.right_QK, lists, strict=True)]
     try:
         return Calibration.fit(lists, right).to_dict()

@@ -187,7 +187,7 @@ class QueryTask:
         rows = numbers + numbers[:1] * (self._rows_per_batch - len(numbers))
         chosen = found.take(np.array([row_of[number] for number in rows]))
         start_QKD, end_QKD = self.store.vectors(chosen)
-        there_QK = chosen.part_QK >= 0
+        there_QK = chosen.segment_QK >= 0
         penalty_QK = self.model.config.length_penalty * chosen.length_QK + chosen.penalty_QK
         penalty_QK = np.where(there_QK, penalty_QK, np.inf)
         right_QK = chosen.right_QK if own else there_QK  # all right: no loss, where there is no question to learn from

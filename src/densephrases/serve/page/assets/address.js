@@ -1,12 +1,12 @@
-// What the page shows stands in its address, so that it can be shared and the back button works. It stands after the
-// '#', which browsers keep to themselves: questions do not end in the log of a server or a proxy.
+// The state of the page is in its address, so that it can be shared and the back button works. It follows the '#',
+// which browsers do not send: questions never reach the log of a server or proxy this way.
 
 export const UNITS = ["phrase", "sentence", "passage", "document"];
 
 /**
- * side: whose question side asks: a task, "" the model's default one, null the service's own.
- * beside: another one to compare it with; null compares nothing.
- * opened: { id, start, end } of a document that is shown, or null.
+ * task: whose query encoder is used; "" is the model's default, null the default of the service.
+ * compared: another task to compare with, or null.
+ * opened: { id, start, end } of the document that is shown, or null.
  */
 export function read(hash) {
   const values = new URLSearchParams(hash.replace(/^#/, ""));
@@ -14,8 +14,8 @@ export function read(hash) {
   return {
     question: values.get("q") ?? "",
     unit: UNITS.includes(unit) ? unit : UNITS[0],
-    side: values.get("side"),
-    beside: values.get("beside"),
+    task: values.get("task"),
+    compared: values.get("compare"),
     opened: openedIn(values),
   };
 }
@@ -26,12 +26,12 @@ function openedIn(values) {
   return { id: values.get("document"), start: start >= 0 ? start : null, end: end >= start ? end : null };
 }
 
-export function written({ question, unit, side, beside, opened }) {
+export function written({ question, unit, task, compared, opened }) {
   const values = new URLSearchParams();
   if (question) values.set("q", question);
   if (unit !== UNITS[0]) values.set("unit", unit);
-  if (side !== null) values.set("side", side);
-  if (beside !== null) values.set("beside", beside);
+  if (task !== null) values.set("task", task);
+  if (compared !== null) values.set("compare", compared);
   if (opened) {
     values.set("document", opened.id);
     if (opened.end !== null) {

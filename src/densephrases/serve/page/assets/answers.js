@@ -1,17 +1,17 @@
-// Answers as lists: the phrase marked in its text, its document, and how sure the model is.
+// Lists of answers: the phrase marked in its text, its document, and its confidence.
 
 import { element } from "./elements.js";
 import { around, counted, ordinal, percent } from "./text.js";
 
-/** A best answer below this is probably wrong, and so is said to be. */
+/** Below this confidence the page says that the best answer is probably wrong. */
 export const UNSURE = 0.2;
 
 const isDoubtful = ({ confidence }) => confidence !== null && confidence < UNSURE;
 
 export const isUnsure = (answers) => answers.length > 0 && isDoubtful(answers[0]);
 
-/** Phrases that lie across a better one are other ways to cut out the same answer: one of them is enough. */
-export function differentPlaces(answers) {
+/** Without phrases that overlap a better one: they are variants of the same answer. */
+export function withoutOverlaps(answers) {
   return answers.reduce((kept, answer) => (kept.some((better) => overlap(better, answer)) ? kept : [...kept, answer]), []);
 }
 
@@ -21,13 +21,13 @@ function overlap(one, other) {
 }
 
 /**
- * One list for each question side.
- * sides: [{ name, answers }], the second one compared with the first.
- * linkTo: the address at which an answer's document is shown.
+ * One list for each task.
+ * results: [{ name, answers }] of each task; the second is compared with the first.
+ * linkTo: gives the address that shows the document of an answer.
  */
-export function answerLists(sides, linkTo) {
-  if (sides.length === 1) return [answerList(sides[0].answers, linkTo)];
-  const [before, after] = sides;
+export function answerLists(results, linkTo) {
+  if (results.length === 1) return [answerList(results[0].answers, linkTo)];
+  const [before, after] = results;
   return [
     element("div", { class: "compared" },
       column(before.name, before.answers, linkTo),
@@ -37,7 +37,7 @@ export function answerLists(sides, linkTo) {
 
 function column(name, answers, linkTo, before = null) {
   const list = answers.length ? answerList(answers, linkTo, before) : element("p", { class: "quiet" }, "No answer.");
-  return element("section", { "aria-label": `Asked as ${name}` }, element("h2", {}, name), list);
+  return element("section", { "aria-label": `Task ${name}` }, element("h2", {}, name), list);
 }
 
 function answerList(answers, linkTo, before = null) {
@@ -60,13 +60,13 @@ function item(answer, isFirst, linkTo, changed) {
         element("span", { class: "hidden" }, `: ${titleOf(answer.document)}, answer ${answer.phrase.text}`))));
 }
 
-/** The best phrase speaks for itself; documents are known by their titles. */
+/** The phrase itself for the best answer; the title for documents. */
 function headline(answer, isFirst) {
   if (answer.unit === "document") return element("h3", { class: "headline" }, titleOf(answer.document));
   return isFirst && answer.unit === "phrase" ? element("p", { class: "headline" }, answer.phrase.text) : null;
 }
 
-/** A text that begins at an offset of its document, with a phrase of that document marked. */
+/** A text that begins at offset `begin` of its document, with a phrase of the document marked. */
 export function marked(text, phrase, begin) {
   const [before, inside, after] = around(text, phrase.start - begin, phrase.end - begin);
   return [before, element("mark", {}, inside), after];
@@ -82,22 +82,22 @@ function confidence(share) {
     element("span", { class: "bar", "aria-hidden": "true" }, fill), `${share < 0.005 ? "under 1%" : percent(share)} sure`);
 }
 
-/** How an answer's place differs from the one it had before. */
+/** How the rank of an answer differs from its rank in the other list. */
 function change(answer, place, before) {
   const was = before.findIndex((other) => overlap(other, answer));
   if (was === -1) return "new";
   return was === place ? "as before" : `was ${ordinal(was + 1)}`;
 }
 
-/** The result in a sentence, for those who listen. */
-export function summary(sides) {
+/** The results as a sentence, for screen readers. */
+export function summary(results) {
   const told = ({ name, answers }) => {
-    const whose = sides.length > 1 ? `${name}: ` : "";
+    const whose = results.length > 1 ? `${name}: ` : "";
     if (!answers.length) return `${whose}No answer.`;
     if (isUnsure(answers)) return `${whose}No confident answer; the nearest is ${answers[0].phrase.text}.`;
     const [best] = answers;
     const sure = best.confidence === null ? "" : `, ${percent(best.confidence)} sure`;
     return `${whose}${counted(answers.length, "answer")}. Best: ${best.phrase.text}, from ${titleOf(best.document)}${sure}.`;
   };
-  return sides.map(told).join(" ");
+  return results.map(told).join(" ");
 }

@@ -1,12 +1,11 @@
-// One thing is wanted from the service at a time: whatever is wanted next cancels what was wanted before, so that an
-// answer that comes late never takes the place of a newer one.
+// One request at a time: a new one cancels the one before, so that a late answer never replaces a newer one.
 
 import { Problem } from "./service.js";
 
 const PAUSE = 160; // ms without a key before a question is asked
-const SLOW = 400; // ms after which the wait is shown
-const VERY_SLOW = 4000; // ms after which it is spoken of
-const RETRIES = [1, 2, 4, 8, 15, 30]; // s, unless the service says when
+const SLOW = 400; // ms until the progress bar is shown
+const VERY_SLOW = 4000; // ms until a notice is shown
+const RETRIES = [1, 2, 4, 8, 15, 30]; // s, or longer if the service says so in Retry-After
 
 export class Attempts {
   #controller = new AbortController();
@@ -17,13 +16,13 @@ export class Attempts {
     this.view = view;
   }
 
-  /** When nobody has wanted anything else for a moment. */
+  /** After a moment without another request. */
   soon(work) {
     this.stop();
     this.#after(PAUSE, () => this.now(work));
   }
 
-  /** work: is given an AbortSignal, and gives a function that shows what it got. */
+  /** work: takes an AbortSignal and resolves to a function that shows the result. */
   now(work) {
     this.stop();
     this.#try(work, 0);

@@ -1,4 +1,4 @@
-// The whole document, scrolled to the phrase.
+// The dialog with a whole document, scrolled to the phrase.
 
 import { marked, titleOf } from "./answers.js";
 import { byId } from "./elements.js";
@@ -10,7 +10,7 @@ const text = byId("document-text");
 
 let reading = null;
 
-/** Show a document; `onClose` is called when the reader, and not `hide`, closes it. */
+/** Show a document. `onClose` listeners run when the reader closes it, not after `hide`. */
 export async function show(opened) {
   reading?.abort();
   reading = new AbortController();
@@ -23,7 +23,7 @@ export async function show(opened) {
   } catch (error) {
     if (error.name === "AbortError") return;
     title.textContent = "The document cannot be shown";
-    text.replaceChildren(error.status === 404 ? "The index has it no more." : error.detail || "The service cannot be reached.");
+    text.replaceChildren(error.status === 404 ? "It is no longer in the index." : error.detail || "The service cannot be reached.");
   }
 }
 
@@ -45,7 +45,7 @@ export function onClose(close) {
     close();
   });
   dialog.addEventListener("click", (event) => {
-    if (event.target === dialog) close(); // beside it
+    if (event.target === dialog) close(); // on the backdrop
   });
   byId("close").addEventListener("click", close);
 }

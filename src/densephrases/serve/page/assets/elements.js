@@ -1,6 +1,6 @@
-// Elements are made here and nowhere else: text becomes text nodes, so nothing a document holds can become markup.
+// All elements are created here. Text becomes text nodes, so that no text of a document can become markup.
 
-/** An element with attributes and children; a child is an element or a text, and what is null is left out. */
+/** An element with attributes and children; a child is an element or a string, null is skipped. */
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {

@@ -1,4 +1,4 @@
-// Everything can be reached without a mouse: / asks, arrows move between question and answers, Escape goes back.
+// Keyboard control: / focuses the question, arrows move between question and answers, Escape goes back.
 
 import { byId } from "./elements.js";
 
@@ -6,7 +6,7 @@ const question = byId("question");
 
 const links = () => [...document.querySelectorAll("#results a, #results button")];
 
-/** erase: empties the question. */
+/** erase: clears the question. */
 export function listen(erase) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || byId("document").open) return;

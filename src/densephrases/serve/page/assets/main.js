@@ -1,7 +1,7 @@
-// The page: its address says what it shows, the service what it knows.
+// The page: keeps the state in the address, asks the service, and shows what it answers.
 
 import { read, written } from "./address.js";
-import { answerLists, differentPlaces, isUnsure, summary } from "./answers.js";
+import { answerLists, withoutOverlaps, isUnsure, summary } from "./answers.js";
 import { Attempts } from "./attempts.js";
 import * as documentView from "./document.js";
 import { byId, element } from "./elements.js";
@@ -12,17 +12,17 @@ import { bytes, codePoints, counted } from "./text.js";
 
 const FEW = 5;
 const MANY = 20;
-const CUTS = 3; // times as many phrases are asked for as are shown, since some lie across others
-const SETTLED = 1500; // ms: a question that stood so long is worth a step of the back button
-const SPOKEN = 700; // ms: answers that were passed on the way to another question are not read out
+const CUTS = 3; // times as many phrases are requested as are shown, since some overlap others
+const SETTLED = 1500; // ms until a typed question becomes an entry in the history
+const SPOKEN = 700; // ms until answers are announced; those to unfinished questions are not
 
 const question = byId("question");
 const notice = byId("notice");
 const results = byId("results");
 
 let state = read(location.hash);
-let shownQuestion = null; // what the results on the page belong to
-let facts = null; // of the service, from /v1/info
+let shownQuestion = null; // the question whose results are shown
+let info = null; // of the service, from /v1/info
 let examples = null;
 let wanted = FEW;
 let settled = true;
@@ -43,15 +43,15 @@ const attempts = new Attempts({
 
 // --- what is shown -------------------------------------------------------------------------------------------------
 
-/** Make the page what its address says; `load` is how fast the service is asked. */
+/** Show a state; `load` says when the service is asked: "now" or "soon". */
 function show(next, load = "now") {
   const before = state;
   state = next;
   if (question.value !== state.question) question.value = state.question;
   document.title = state.question ? `${state.question} – DensePhrases` : "DensePhrases";
   for (const radio of document.querySelectorAll("[name=unit]")) radio.checked = radio.value === state.unit;
-  chooseSides();
-  const asksTheSame = ["question", "unit", "side", "beside"].every((name) => before[name] === state[name]);
+  selectTasks();
+  const asksTheSame = ["question", "unit", "task", "compared"].every((name) => before[name] === state[name]);
   if (!asksTheSame) wanted = FEW;
   if (!asksTheSame || shownQuestion === null) attempts[load](content);
   if (state.opened) documentView.show(state.opened);
@@ -59,20 +59,20 @@ function show(next, load = "now") {
 }
 
 async function content(signal) {
-  if (facts === null) know(await service.info(signal));
+  if (info === null) showInfo(await service.info(signal));
   const asked = state.question.trim();
-  if (facts.index.documents === 0) return () => put([], notices.emptyIndex());
+  if (info.index.documents === 0) return () => put([], notices.emptyIndex());
   if (!asked) return welcome(signal);
   const length = codePoints(state.question);
-  const most = facts.limits.question_characters;
+  const most = info.limits.question_characters;
   if (length > most) return () => put([], notices.tooLong(length, most));
-  const sides = askedSides();
-  const terms = { k: Math.min(CUTS * wanted, facts.limits.k), unit: state.unit };
-  const found = await Promise.all(sides.map(({ side }) => service.answers(asked, { ...terms, side }, signal)));
-  return () => showAnswers(sides.map(({ name }, place) => ({ ...found[place], name, answers: few(found[place].answers) })));
+  const tasks = selectedTasks();
+  const options = { k: Math.min(CUTS * wanted, info.limits.k), unit: state.unit };
+  const found = await Promise.all(tasks.map(({ task }) => service.answers(asked, { ...options, task }, signal)));
+  return () => showAnswers(tasks.map(({ name }, place) => ({ ...found[place], name, answers: few(found[place].answers) })));
 }
 
-const few = (answers) => differentPlaces(answers).slice(0, wanted);
+const few = (answers) => withoutOverlaps(answers).slice(0, wanted);
 
 async function welcome(signal) {
   if (examples === null) put(notices.welcome([], linkToQuestion), null);
@@ -83,14 +83,14 @@ async function welcome(signal) {
   return () => put(notices.welcome(examples, linkToQuestion), null);
 }
 
-function showAnswers(sides) {
-  const longest = Math.max(...sides.map(({ answers }) => answers.length));
-  const one = sides.length === 1 ? sides[0].answers : null;
+function showAnswers(found) {
+  const longest = Math.max(...found.map(({ answers }) => answers.length));
+  const one = found.length === 1 ? found[0].answers : null;
   const said = longest === 0 ? notices.noAnswer() : one && isUnsure(one) ? notices.unsure() : null;
   const more = longest === wanted && wanted < MANY && element("button", { type: "button", class: "plain more", onclick: showMore }, "More answers");
-  put(longest ? [...answerLists(sides, linkToDocument), ...(more ? [more] : [])] : [], said);
-  showLatency(sides);
-  announce(summary(sides));
+  put(longest ? [...answerLists(found, linkToDocument), ...(more ? [more] : [])] : [], said);
+  showLatency(found);
+  announce(summary(found));
   settle(SETTLED);
 }
 
@@ -121,7 +121,7 @@ function askForKey(wasRefused = service.key.get() !== null) {
 }
 
 function useKey(key) {
-  if (!/^[\x21-\x7e]+$/.test(key)) return askForKey(true); // it could not even be sent
+  if (!/^[\x21-\x7e]+$/.test(key)) return askForKey(true); // not a valid header value
   service.key.set(key);
   byId("forget").hidden = false;
   attempts.now(content);
@@ -131,7 +131,7 @@ function useKey(key) {
 function forgetKey() {
   service.key.forget();
   byId("forget").hidden = true;
-  facts = examples = null;
+  info = examples = null;
   byId("size").textContent = "";
 }
 
@@ -147,11 +147,11 @@ function showMore() {
   });
 }
 
-function showLatency(sides) {
-  const slowest = sides.reduce((one, other) => (one.milliseconds > other.milliseconds ? one : other));
+function showLatency(found) {
+  const slowest = found.reduce((one, other) => (one.milliseconds > other.milliseconds ? one : other));
   const milliseconds = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
   byId("latency").textContent = `Answered in ${milliseconds(slowest.milliseconds)}`;
-  byId("latency").title = `${milliseconds(slowest.roundTrip)} with the way there and back`;
+  byId("latency").title = `${milliseconds(slowest.roundTrip)} including the network`;
 }
 
 let speaking = 0;
@@ -161,34 +161,34 @@ function announce(text) {
   speaking = setTimeout(() => (byId("announcement").textContent = text), SPOKEN);
 }
 
-// --- what the service is ------------------------------------------------------------------------------------------
+// --- the service and its tasks ------------------------------------------------------------------------------------------
 
-function know(found) {
-  facts = found;
+function showInfo(found) {
+  info = found;
   byId("size").textContent = `${counted(found.index.documents, "document")} · ${bytes(found.index.bytes)}`;
   byId("size").title = `${counted(found.index.passages, "passage")}, ${counted(found.index.vectors, "vector")}`;
   byId("forget").hidden = service.key.get() === null;
-  byId("sides").hidden = found.tasks.length === 0;
-  const names = ["", ...found.tasks].map((task) => element("option", { value: task }, sideName(task)));
-  byId("side").replaceChildren(...names);
-  byId("beside").replaceChildren(element("option", { value: "none" }, "nothing else"), ...names.map((each) => each.cloneNode(true)));
-  chooseSides();
+  byId("tasks").hidden = found.tasks.length === 0;
+  const names = ["", ...found.tasks].map((task) => element("option", { value: task }, taskName(task)));
+  byId("task").replaceChildren(...names);
+  byId("compared").replaceChildren(element("option", { value: "none" }, "nothing else"), ...names.map((each) => each.cloneNode(true)));
+  selectTasks();
 }
 
-const sideName = (task) => task || "default";
+const taskName = (task) => task || "default";
 
-/** The side that asks: the one in the address, else the service's own. */
-const ownSide = () => state.side ?? facts?.task ?? "";
+/** The task in the address, else the default of the service. */
+const selectedTask = () => state.task ?? info?.task ?? "";
 
-function chooseSides() {
-  byId("side").value = ownSide();
-  byId("beside").value = state.beside ?? "none";
+function selectTasks() {
+  byId("task").value = selectedTask();
+  byId("compared").value = state.compared ?? "none";
 }
 
-function askedSides() {
-  if (facts.tasks.length === 0) return [{ name: "", side: undefined }];
-  const both = state.beside === null ? [ownSide()] : [ownSide(), state.beside];
-  return both.map((side) => ({ name: sideName(side), side }));
+function selectedTasks() {
+  if (info.tasks.length === 0) return [{ name: "", task: undefined }];
+  const tasks = state.compared === null ? [selectedTask()] : [selectedTask(), state.compared];
+  return tasks.map((task) => ({ name: taskName(task), task }));
 }
 
 // --- where the page is ---------------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ function linkToDocument({ document: { id }, phrase: { start, end } }) {
   return written({ ...state, opened: { id, start, end } });
 }
 
-/** A new step of the back button, unless the last one was only passed through. */
+/** Change the state; `step` adds an entry to the history, else the current one is replaced. */
 function goTo(changes, { load = "now", step = true, from = "page" } = {}) {
   const next = { ...state, ...changes };
   history[step ? "pushState" : "replaceState"]({ from }, "", written(next));
@@ -246,8 +246,8 @@ byId("asking").addEventListener("submit", (event) => {
 });
 question.addEventListener("input", typed);
 byId("units").addEventListener("change", (event) => goTo({ unit: event.target.value }));
-byId("side").addEventListener("change", (event) => goTo({ side: event.target.value }));
-byId("beside").addEventListener("change", ({ target }) => goTo({ beside: target.value === "none" ? null : target.value }));
+byId("task").addEventListener("change", (event) => goTo({ task: event.target.value }));
+byId("compared").addEventListener("change", ({ target }) => goTo({ compared: target.value === "none" ? null : target.value }));
 byId("forget").addEventListener("click", () => {
   forgetKey();
   attempts.now(content);

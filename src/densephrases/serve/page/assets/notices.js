@@ -1,4 +1,4 @@
-// What the page says when there is no list of answers to speak for itself.
+// Notices: what the page says in place of, or above, a list of answers.
 
 import { element } from "./elements.js";
 import { counted } from "./text.js";
@@ -9,7 +9,7 @@ const heading = (text) => element("h2", {}, text);
 export function welcome(questions, linkTo) {
   if (!questions.length) {
     return [element("p", { class: "quiet" },
-      "Type a question. The answer is a phrase of these documents, shown where it stands.")];
+      "Type a question. The answer is a phrase of these documents, shown in its context.")];
   }
   const links = questions.map((question) => element("li", {}, element("a", { href: linkTo(question) }, question)));
   return [element("h2", {}, "Questions these documents answer"), element("ul", { class: "examples" }, ...links)];
@@ -21,7 +21,7 @@ export const noAnswer = () => [heading("No answer"), paragraph("The documents ho
 
 export const unsure = () => [
   heading("No confident answer"),
-  paragraph("These documents probably do not say. Here is the nearest they come."),
+  paragraph("These documents probably do not say. Here are the closest phrases."),
 ];
 
 export const tooLong = (length, most) => [
@@ -31,7 +31,7 @@ export const tooLong = (length, most) => [
 
 export const stillWaiting = () => [paragraph("The service is taking its time…")];
 
-/** An error, and when it is tried again: in so many seconds, or when the reader wants. */
+/** An error with a button to try again; `seconds` until the page does so itself, or null. */
 export function failure(problem, seconds, again) {
   const button = element("button", { type: "button", onclick: again }, "Try again now");
   const countdown = element("span", { id: "countdown" }, counted(seconds ?? 0, "second"));
@@ -44,13 +44,13 @@ function explained(problem) {
     return [heading("The service cannot be reached"),
       paragraph("It may have been stopped, or the connection is gone. Your question is kept.")];
   }
-  if (problem.status === 503) return [heading("The service is busy"), paragraph("More is asked than it can answer now.")];
+  if (problem.status === 503) return [heading("The service is busy"), paragraph("It gets more questions than it can answer now.")];
   if (problem.status === 422) return [heading("The service does not take this question"), paragraph(problem.detail)];
   const id = problem.requestId && element("p", { class: "quiet" }, `Request ${problem.requestId}`);
   return [heading("Something went wrong"), paragraph(problem.detail), id || null].filter((each) => each !== null);
 }
 
-/** Asks for a key; one that was refused is said to be wrong. */
+/** Asks for a key; `wasRefused` says that the last one was wrong. */
 export function keyForm(wasRefused, use) {
   const input = element("input", {
     id: "key", type: "password", autocomplete: "off", required: true, "aria-describedby": "key-note",
@@ -62,7 +62,7 @@ export function keyForm(wasRefused, use) {
     if (input.value.trim()) use(input.value.trim());
   });
   return [
-    heading("This service answers holders of a key"),
+    heading("This service needs an API key"),
     wasRefused ? element("p", { role: "alert" }, "The service does not know this key.") : null,
     form,
     element("p", { id: "key-note", class: "quiet" }, "It is kept until this tab is closed, and nowhere else."),

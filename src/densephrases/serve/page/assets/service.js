@@ -1,9 +1,9 @@
-// The service's addresses, relative to the page's, so that both may stand below any path.
+// Calls to the service, by relative addresses, so that page and service may be below any path.
 
 const KEY = "densephrases-key";
 const UNREACHABLE = "unreachable";
 
-/** What went wrong, in the words of the service where it gave any. */
+/** An error, with the problem details of the service if it sent any. */
 export class Problem extends Error {
   constructor({ status = 0, code = UNREACHABLE, detail = "", request_id: requestId = "" }, retryAfter = null) {
     super(detail);
@@ -15,7 +15,7 @@ export class Problem extends Error {
   }
 }
 
-/** Kept until the tab is closed, and in no other place. */
+/** The API key, kept in this tab until it is closed. */
 export const key = {
   get: () => sessionStorage.getItem(KEY),
   set: (value) => sessionStorage.setItem(KEY, value),
@@ -31,11 +31,11 @@ export function documentText({ id, start, end }, signal) {
   return call(`v1/documents/${encodeURIComponent(id)}${place}`, { signal });
 }
 
-/** Answers to one question; a side that is undefined leaves the choice to the service. */
-export async function answers(question, { k, unit, side }, signal) {
-  const task = side === undefined ? {} : { task: side || null };
+/** Answers to one question; without a task, the service uses its default. */
+export async function answers(question, { k, unit, task }, signal) {
+  const named = task === undefined ? {} : { task: task || null };
   const began = performance.now();
-  const found = await call("v1/answers", { sent: { question, k, unit, ...task }, signal });
+  const found = await call("v1/answers", { sent: { question, k, unit, ...named }, signal });
   return {
     answers: found.results[0].answers,
     milliseconds: found.milliseconds,
@@ -59,7 +59,7 @@ async function call(path, { sent, signal } = {}) {
   throw await refusal(response);
 }
 
-/** Problem details, or what a proxy says in its own way. */
+/** From problem details, or from the status alone if a proxy answered. */
 async function refusal(response) {
   const seconds = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
   const content = await response.json().catch(() => ({}));

@@ -1,6 +1,6 @@
 // The service counts Unicode code points, JavaScript counts UTF-16 units.
 
-/** Where the code point of this number begins in a string. */
+/** The UTF-16 offset of a code point. */
 function unitsBefore(text, points) {
   let units = 0;
   for (let point = 0; point < points && units < text.length; point++) {
@@ -9,7 +9,7 @@ function unitsBefore(text, points) {
   return units;
 }
 
-/** A text in three: before the span, the span, after it. */
+/** The text before a span, in it and after it. */
 export function around(text, start, end) {
   const begin = unitsBefore(text, start);
   const stop = begin + unitsBefore(text.slice(begin), end - start);

@@ -1,0 +1,86 @@
+"""Answers for a person at a terminal, highlighted in the text around them."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from densephrases.cli.show.answers import one_line, printable
+from densephrases.search.answers import Answer
+
+OVERSAMPLE = 4  # answers searched for each one shown, since most overlap a better one
+_CONTEXT = 300  # characters shown on either side of a phrase: a "sentence" may be a whole table
+
+
+class ShowInTerminal:
+    """The first answers, each highlighted in its sentence, or in its passage if the unit is the passage.
+
+    A phrase that overlaps a better one is not shown: pass more answers than `limit`.
+    """
+
+    def __init__(self, no_answer: str, limit: int, *, repeat_question: bool = False) -> None:
+        self.no_answer = no_answer
+        self.limit = limit
+        self.repeat_question = repeat_question
+        self.console = Console(highlight=False)
+
+    def __call__(self, question: str, answers: Sequence[Answer]) -> None:
+        if self.repeat_question:
+            self.console.print(Text(one_line(question), "bold"))
+        table = Table.grid(padding=(0, 1))
+        for rank, answer in enumerate(apart(answers)[: self.limit], start=1):
+            table.add_row(Text(f"{rank}.", "dim"), highlighted(answer))
+            table.add_row("", Text(_source(answer), "dim"))
+        self.console.print(table if answers else self.no_answer)
+        self.console.print()
+
+
+def apart(answers: Sequence[Answer]) -> list[Answer]:
+    """Answers that overlap none before them in the same document."""
+    chosen: list[Answer] = []
+    for answer in answers:
+        if not any(_overlap(answer, better) for better in chosen):
+            chosen.append(answer)
+    return chosen
+
+
+def _overlap(one: Answer, other: Answer) -> bool:
+    return one.document.id == other.document.id and one.start < other.end and other.start < one.end
+
+
+def show_briefly(question: str, answers: Sequence[Answer]) -> None:
+    """The question, its best answer, the sentence and the title."""
+    console = Console(highlight=False)
+    lines = [Text(question, "bold")]
+    for best in answers[:1]:
+        lines += [Text(f"  {one_line(best.phrase.text)}", "bold green"), Text("  ").append(highlighted(best))]
+        lines += [Text(f"  {one_line(best.document.title)}", "dim"), Text()]
+    for line in lines:
+        console.print(line, soft_wrap=True)
+
+
+def highlighted(answer: Answer) -> Text:
+    """The phrase with the text around it."""
+    around, begin = answer.sentence, answer.sentence_start
+    if answer.unit == "passage":
+        around, begin = answer.passage, answer.passage_start
+    start, end = answer.phrase.start - begin, answer.phrase.end - begin
+    before, after = around[:start], around[end:]
+    if answer.unit != "passage":
+        before, after = _last(before), _first(after)
+    phrase = (printable(answer.phrase.text), "bold green")
+    return Text.assemble(printable(before).lstrip(), phrase, printable(after).rstrip())
+
+
+def _source(answer: Answer) -> str:
+    confidence = [] if answer.confidence is None else [f"{answer.confidence:.0%} sure"]
+    return " · ".join([one_line(answer.document.title or answer.document.id), f"score {answer.score:.2f}", *confidence])
+
+
+def _last(text: str) -> str:
+    return text if len(text) <= _CONTEXT else "… " + text[-_CONTEXT:].partition(" ")[2]
+
+
+def _first(text: str) -> str:
+    return text if len(text) <= _CONTEXT else text[:_CONTEXT].rpartition(" ")[0] + " …"

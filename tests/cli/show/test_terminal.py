@@ -1,0 +1,73 @@
+"""Answers as a person sees them at a terminal."""
+
+import io
+import re
+from dataclasses import replace
+from typing import Any
+
+from rich.console import Console
+
+from densephrases.cli.show.terminal import ShowInTerminal, apart, highlighted
+from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
+
+QUESTION = "who built the tower?"
+TEXT = "Before.\x1b[31m\nIt\twas [bold]Ada[/bold], who came."
+ANSWER = Answer(
+    text="[bold]Ada[/bold]",
+    score=12.345,
+    confidence=0.666,
+    start=20,
+    end=36,
+    document=SourceDocument("id", "A\ttitle", {}),
+    passage=TEXT,
+    sentence=TEXT[13:],
+    phrase=PhraseSpan("[bold]Ada[/bold]", 20, 36),
+    passage_start=0,
+    sentence_start=13,
+    unit="phrase",
+)
+
+
+def test_the_answer_is_highlighted_in_its_sentence() -> None:
+    shown = highlighted(ANSWER)
+    assert shown.plain == "It was [bold]Ada[/bold], who came."
+    (span,) = shown.spans
+    assert shown.plain[span.start : span.end] == ANSWER.text
+
+
+def test_and_in_the_passage_if_passages_are_asked_for() -> None:
+    assert highlighted(replace(ANSWER, unit="passage")).plain == "Before. [31m It was [bold]Ada[/bold], who came."
+
+
+def test_a_giant_sentence_is_cut() -> None:
+    sentence = "word " * 1000
+    place = PhraseSpan("word", 2500, 2504)
+    shown = highlighted(replace(ANSWER, sentence=sentence, sentence_start=0, phrase=place)).plain
+    assert 400 < len(shown) < 620
+    assert shown.startswith("… word ")
+    assert shown.endswith(" word …")
+
+
+def in_terminal(answers: list[Answer], **options: Any) -> str:
+    show = ShowInTerminal("No answer.", limit=2, **options)
+    show.console = Console(file=io.StringIO(), width=200, force_terminal=False)
+    show(QUESTION, answers)
+    assert isinstance(show.console.file, io.StringIO)
+    return re.sub(" +\n", "\n", show.console.file.getvalue())
+
+
+def test_what_a_person_sees() -> None:
+    sentence = "1. It was [bold]Ada[/bold], who came.\n"
+    assert in_terminal([ANSWER]) == f"{sentence}   A title · score 12.35 · 67% sure\n\n"
+    unknown = replace(ANSWER, confidence=None, document=SourceDocument("id", "", {}))
+    assert in_terminal([unknown], repeat_question=True) == f"{QUESTION}\n{sentence}   id · score 12.35\n\n"
+    assert in_terminal([]) == "No answer.\n\n"
+
+
+def test_overlapping_phrases_are_shown_once() -> None:
+    longer = replace(ANSWER, start=ANSWER.start - 1, score=1.0)
+    elsewhere = replace(ANSWER, document=SourceDocument("other", "Other", {}), score=0.5)
+    after = replace(ANSWER, start=ANSWER.end, end=ANSWER.end + 3, score=0.25)
+    assert apart([ANSWER, longer, elsewhere, after]) == [ANSWER, elsewhere, after]
+    shown = in_terminal([ANSWER, longer, elsewhere, after])
+    assert re.findall(r"^\d\.|score [\d.]+", shown, re.MULTILINE) == ["1.", "score 12.35", "2.", "score 0.50"]

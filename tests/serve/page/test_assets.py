@@ -1,0 +1,406 @@
+"""The page in a real browser, before a real service."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from densephrases.search.phrase_index import PhraseIndex
+from densephrases.serve.keys import Keys
+from densephrases.serve.runtime.suggested_questions import SUGGESTIONS_FILE
+from densephrases.serve.settings import Limits
+from densephrases.text.documents import Document
+from tests.serve.browser import MISSING, Page, chromium, is_installed
+from tests.serve.running import CITIES, QUESTION, READING, GatedEncoder, Running, TwoTasks, running
+
+pytestmark = pytest.mark.skipif(not is_installed(), reason=MISSING)
+
+OTHER = "what was built in the year?"
+EVIL = "<img src=x onerror='window.hacked = 1'><script>window.hacked = 1</script><b>the city</b>"
+LONG = "The river 😀 is in a city. " * 400
+UNBROKEN = "paris" * 80
+
+
+def encoder(*, intercept: float = 4.0, kind: type[GatedEncoder] = GatedEncoder) -> GatedEncoder:
+    """Whose answers all have the same confidence."""
+    made = kind()
+    weights = {"intercept": intercept, "score": 0.0, "gap": 0.0, "share": 0.0, "temperature": 1.0}
+    made.config = made.config.with_confidence(weights)
+    return made
+
+
+def made_index(
+    folder: Path, documents: list[Document], examples: str = f"{QUESTION}\n{OTHER}", **how: Any
+) -> PhraseIndex:
+    index = PhraseIndex.create(folder / "index", documents, model=encoder(**how))
+    (index.folder.folder / SUGGESTIONS_FILE).write_text(examples)
+    return index
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def cities(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(made_index(tmp_path_factory.mktemp("cities"), CITIES)) as service:
+        yield service
+
+
+@pytest.fixture
+def at(browser: Any) -> Iterator[Any]:
+    """Opens the page of a service; whatever a test does, nothing may be wrong with the page itself."""
+    pages = []
+
+    def page(service: Running, fragment: str = "") -> Page:
+        opened = Page(browser, f"http://127.0.0.1:{service.port}")
+        opened.look()
+        opened.open(fragment)
+        pages.append(opened)
+        return opened
+
+    yield page
+    assert pages[-1].complaints() == []
+
+
+def first_answer(service: Running, question: str = QUESTION, **terms: Any) -> Any:
+    return service.ask(question, **terms).json["results"][0]["answers"][0]
+
+
+def test_a_question(cities: Running, at: Any) -> None:
+    page = at(cities)
+    page.ask(QUESTION)
+    page.one(".answer")
+    found = first_answer(cities)
+    assert page.texts(".first .headline")[0] == page.texts(".first mark")[0] == found["phrase"]["text"]
+    assert page.texts(".first .text")[0] == found["sentence"]
+    assert page.texts(".first .title")[0] == found["document"]["title"]
+    assert page.texts(".first .confidence")[0] == "98% sure"
+    assert page.run("return document.querySelector('.fill').style.inlineSize") == "98%"
+    assert page.texts("#size")[0].startswith("3 documents · ")
+    assert re.fullmatch(r"Answered in [\d.]+ ms", page.texts("#latency")[0])
+    assert page.fragment == f"#q={QUESTION}"
+    page.wait_for_text(
+        "#announcement", f"Best: {found['phrase']['text']}, from {found['document']['title']}, 98% sure."
+    )
+
+
+def test_answers_are_different_places(cities: Running, at: Any) -> None:
+    page = at(cities, f"#q={QUESTION}")
+    page.one(".answer")
+    places = page.run("return [...document.querySelectorAll('.show')].map(a => a.hash)")
+    assert 1 < len(places) == len(set(places)) <= 5
+
+
+@pytest.mark.parametrize("unit", ["sentence", "passage", "document"])
+def test_units(cities: Running, at: Any, unit: str) -> None:
+    page = at(cities, f"#q={QUESTION}")
+    page.one(".answer")
+    page.one(f"input[value={unit}] + span").click()
+    found = first_answer(cities, unit=unit)
+    page.wait_for_text(".first .text", found["sentence" if unit == "sentence" else "passage"])
+    assert f"unit={unit}" in page.fragment
+    assert page.texts(".first mark")[0] == found["phrase"]["text"]
+    page.browser.back()
+    page.wait(lambda: page.texts(".first p.headline"), "phrases again")
+    assert page.run("return document.querySelector('[name=unit]:checked').value") == "phrase"
+
+
+def test_the_whole_document(tmp_path: Path, at: Any) -> None:
+    with running(made_index(tmp_path, [Document("long/river", LONG, "River")])) as service:
+        page = at(service, f"#q={QUESTION}&unit=passage")
+        page.one(".answer")
+        wanted = page.all(".show")[-1]
+        phrase = page.texts(".answer:last-child mark")[0]
+        wanted.click()
+        page.wait(lambda: page.texts("#document-text mark"), "the document")
+        assert page.texts("#document-text")[0] == LONG
+        assert page.texts("#document-text mark")[0] == phrase
+        assert page.texts("#document-title")[0] == "River"
+        assert in_sight(page)
+        shared = page.browser.current_url
+        page.press("ESCAPE")
+        page.wait(lambda: not page.run("return document.getElementById('document').open"), "closing")
+        assert "document=" not in page.fragment
+        assert page.focused.startswith("Show in document")
+        page.browser.forward()
+        page.wait(lambda: page.texts("#document-text mark"), "the document again")
+        page.open(shared.partition("/")[2].partition("/")[2].partition("/")[2])
+        page.wait(lambda: page.texts("#document-text mark"), "the shared document")
+        assert in_sight(page)
+        page.one("#close").click()
+        page.one(".answer")
+        assert "document=" not in page.fragment
+
+
+def in_sight(page: Page) -> bool:
+    script = """const [mark, text] = ['#document-text mark', '#document-text'].map(s =>
+        document.querySelector(s).getBoundingClientRect());
+        return mark.top >= text.top && mark.bottom <= text.bottom"""
+    return bool(page.run(script))
+
+
+def test_a_document_that_is_gone(cities: Running, at: Any) -> None:
+    page = at(cities, "#document=rome")
+    page.wait_for_text("#document-text", "It is no longer in the index.")
+    assert page.texts("#document-title") == ["The document cannot be shown"]
+    assert page.texts("#document-text mark") == []
+
+
+def test_the_back_button(cities: Running, at: Any) -> None:
+    page = at(cities)
+    for question in (QUESTION, OTHER):
+        page.ask(question)
+        page.press("ENTER")
+        page.wait_for_text(".first .text", first_answer(cities, question)["sentence"])
+    page.browser.back()
+    page.wait_for_text(".first .text", first_answer(cities)["sentence"])
+    assert page.one("#question").get_attribute("value") == QUESTION
+
+
+def test_a_late_answer_is_no_answer(tmp_path: Path, at: Any) -> None:
+    index = made_index(tmp_path, CITIES)
+    gate = index.encoder
+    assert isinstance(gate, GatedEncoder)
+    with running(index) as service:
+        page = at(service)
+        page.one("#question")
+        shown = "new MutationObserver(() => window.seen.push(document.querySelector('.first .text')?.textContent))"
+        page.run(f"window.seen = []; {shown}.observe(document.querySelector('#results'), {{childList: true}})")
+        gate.gate.clear()
+        gate.reached.clear()
+        page.ask(QUESTION)
+        gate.reached.wait()
+        page.one(".progress.active")  # slow
+        page.ask(OTHER)
+        gate.gate.set()
+        expected = first_answer(service, OTHER)["sentence"]
+        page.wait_for_text(".first .text", expected)
+        assert {text for text in page.run("return window.seen") if text} == {expected}
+        assert not page.all(".progress.active")
+
+
+def test_the_service_is_gone_and_comes_back(tmp_path: Path, at: Any) -> None:
+    index = made_index(tmp_path, CITIES)
+    with running(index) as service:
+        page = at(service)
+        page.one("#question")
+        page.wait(lambda: page.texts("#size")[0], "the index")
+    page.ask(QUESTION)
+    page.wait_for_text("#notice h2", "The service cannot be reached")
+    page.wait_for_text("#announcement", "The service cannot be reached")
+    assert page.texts("#countdown")[0].endswith(("second", "seconds"))
+    with running(index, port=service.port):
+        page.one(".answer")
+        assert not page.one("#question").get_attribute("aria-invalid")
+        assert not page.texts("#notice h2")
+
+
+def test_a_busy_service(tmp_path: Path, at: Any) -> None:
+    index = made_index(tmp_path, CITIES)
+    gate = index.encoder
+    assert isinstance(gate, GatedEncoder)
+    with running(index, deadline_seconds=1.0) as service:
+        page = at(service)
+        page.wait(lambda: page.texts("#size")[0], "the index")
+        gate.gate.clear()
+        page.ask(QUESTION)
+        page.wait_for_text("#notice h2", "The service is busy")
+        gate.gate.set()
+        page.one("#notice button").click()
+        page.one(".answer")
+        assert page.texts("#notice h2") == []
+
+
+def test_a_question_that_is_too_long(tmp_path: Path, at: Any) -> None:
+    with running(made_index(tmp_path, CITIES), limits=Limits(question_characters=30, k=2)) as service:
+        page = at(service)
+        page.ask("where is the river 😀 of it all?")
+        page.wait_for_text("#notice", "It has 31 characters; the service takes at most 30.")
+        assert page.texts("#notice h2") == ["This question is too long"]
+        assert page.all(".answer") == []
+        page.press("BACKSPACE")
+        page.one(".answer")
+        assert page.texts("#notice h2") == []
+
+
+def test_a_refusal_in_the_words_of_the_service(cities: Running, at: Any) -> None:
+    page = at(cities, f"#q={QUESTION}&document=tower&start=999999&end=9999999")
+    page.wait_for_text("#document-text", "are no span of the text")
+    assert page.texts("#document-title") == ["The document cannot be shown"]
+    assert page.texts("#document-text mark") == []
+
+
+def test_no_confident_answer(tmp_path: Path, at: Any) -> None:
+    with running(made_index(tmp_path, CITIES, intercept=-5.0)) as service:
+        page = at(service, f"#q={QUESTION}")
+        page.wait_for_text("#notice h2", "No confident answer")
+        page.wait_for_text("#announcement", "No confident answer; the nearest is ")
+        assert page.texts(".doubtful .confidence")[0] == "1% sure"
+        assert page.texts(".headline") == []
+
+
+def test_an_empty_index(tmp_path: Path, at: Any) -> None:
+    with running(made_index(tmp_path, [])) as service:
+        page = at(service)
+        page.wait_for_text("#notice", "This index holds no documents.")
+        assert page.texts("#notice h2") == ["There is nothing to ask yet"]
+        assert page.texts("#size")[0].startswith("0 documents · ")
+        assert page.all(".examples") == []
+
+
+def test_example_questions(tmp_path: Path, at: Any) -> None:
+    index = made_index(tmp_path, CITIES)
+    with running(index) as service:
+        page = at(service)
+        page.one(".examples a")
+        assert page.texts(".examples a") == [QUESTION, OTHER]
+        page.press("ARROW_DOWN", "ARROW_DOWN", "ENTER")
+        page.one(".answer")
+        assert page.one("#question").get_attribute("value") == OTHER
+        page.browser.back()
+        page.one(".examples a")
+
+
+def test_without_examples_the_page_says_what_to_do(tmp_path: Path, at: Any) -> None:
+    with running(made_index(tmp_path, [Document("a", "It was built.")], examples="")) as service:
+        page = at(service)
+        arrived = "return performance.getEntriesByType('resource').some(each => each.name.endsWith('/v1/examples'))"
+        page.wait(lambda: page.run(arrived), "the examples, of which there are none")
+        page.wait_for_text("#results", "Type a question.")
+        assert page.all(".examples") == []
+        assert page.texts("#notice h2") == []
+
+
+def test_keys(cities: Running, at: Any) -> None:
+    page = at(cities, f"#q={QUESTION}")
+    page.one(".answer")
+    page.run("document.activeElement.blur()")
+    page.press("/")
+    assert page.focused == "question"
+    assert page.one("#question").get_attribute("value") == QUESTION  # the / is no part of it
+    links = page.texts(".show")
+    page.press("ARROW_DOWN")
+    assert page.focused == links[0]
+    page.press("ARROW_DOWN")
+    assert page.focused == links[1]
+    page.press("ARROW_UP", "ARROW_UP")
+    assert page.focused == "question"
+    page.press("ARROW_DOWN", "ENTER")
+    page.wait(lambda: page.texts("#document-text mark"), "the document")
+    assert page.focused == "document-text"
+    page.press("ESCAPE")
+    page.wait(lambda: page.focused == links[0], "the focus back where it was")
+    page.press("ESCAPE")
+    assert page.focused == "question"
+    page.press("ESCAPE")
+    page.one(".examples")
+    assert page.one("#question").get_attribute("value") == ""
+
+
+def test_markup_in_documents_is_text(tmp_path: Path, at: Any) -> None:
+    with running(made_index(tmp_path, [Document(EVIL, EVIL, EVIL)])) as service:
+        page = at(service, f"#q={EVIL.replace('#', '')}&unit=document")
+        page.one(".answer")
+        assert page.texts(".headline")[0] == page.texts(".text")[0] == EVIL
+        page.one(".show").click()
+        page.wait_for_text("#document-title", EVIL)
+        assert page.texts("#document-text")[0] == EVIL
+        assert page.run("return window.hacked") is None
+        assert page.all("main img, main script, main b, dialog img, dialog script, dialog b") == []
+
+
+def test_a_key(tmp_path: Path, at: Any, keys: Keys) -> None:
+    with running(made_index(tmp_path, CITIES), keys=keys) as service:
+        page = at(service, f"#q={QUESTION}")
+        for wrong in ("a-wrong-key-for-sure", "no key of words", "ключ"):
+            page.one("#key").send_keys(wrong)
+            page.press("ENTER")
+            page.wait_for_text("[role=alert]", "does not know this key")
+            page.browser.refresh()
+        page.one("#key").send_keys(READING)
+        page.press("ENTER")
+        page.one(".answer")
+        assert page.run("return [Object.values({...sessionStorage}), localStorage.length, document.cookie]") == [
+            [READING],
+            0,
+            "",
+        ]
+        page.browser.refresh()
+        page.one(".answer")
+        page.one("#forget").click()
+        page.one("#key")
+        assert page.run("return sessionStorage.length") == 0
+
+
+def test_two_tasks_compared(tmp_path: Path, at: Any) -> None:
+    with running(made_index(tmp_path, CITIES, kind=TwoTasks)) as service:
+        page = at(service, f"#q={QUESTION}")
+        page.one(".answer")
+        page.one("#compared option[value=upside-down]").click()
+        page.one(".compared")
+        assert page.texts(".compared h2") == ["default", "upside-down"]
+        columns = [f".compared section:nth-child({number}) .text" for number in (1, 2)]
+        for column, task in zip(columns, (None, "upside-down"), strict=True):
+            assert page.texts(column)[0] == first_answer(service, task=task)["sentence"]
+        changes = page.texts(".change")
+        assert len(changes) == len(page.all(columns[1]))
+        assert all(re.fullmatch(r"new|as before|was \d(st|nd|rd|th)", change) for change in changes)
+        page.look(width=360)
+        assert not page.is_wider_than_the_screen
+        page.one("#compared option[value=none]").click()
+        page.wait(lambda: not page.all(".compared"), "one list again")
+        page.one("#task option[value=upside-down]").click()
+        page.wait_for_text(".first .text", first_answer(service, task="upside-down")["sentence"])
+
+
+def test_a_model_with_one_task_offers_no_choice(cities: Running, at: Any) -> None:
+    page = at(cities, f"#q={QUESTION}")
+    page.one(".answer")
+    assert not page.all("#tasks")[0].is_displayed()
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_phone(tmp_path: Path, at: Any, width: int) -> None:
+    documents = [Document("a", f"The {UNBROKEN} is in the city.", UNBROKEN), *CITIES]
+    with running(made_index(tmp_path, documents)) as service:
+        page = at(service)
+        page.look(width=width, height=700)
+        page.one(".examples")
+        assert not page.is_wider_than_the_screen
+        for unit in ("phrase", "document"):
+            page.open(f"#q={QUESTION}&unit={unit}")
+            page.one(".answer")
+            assert not page.is_wider_than_the_screen
+        page.open("#document=a&start=4&end=9")
+        page.wait(lambda: page.texts("#document-text mark"), "the document")
+        assert not page.is_wider_than_the_screen
+        assert page.run("const t = document.querySelector('#document-text'); return t.scrollWidth <= t.clientWidth")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(
+    ("fragment", "awaited"),
+    [
+        ("", ".examples"),
+        (f"#q={QUESTION}", ".answer"),
+        (f"#q={QUESTION}&compare=upside-down", ".compared"),
+        ("#document=paris&start=0&end=5", "#document-text mark"),
+    ],
+)
+def test_nothing_keeps_anybody_out(tmp_path: Path, at: Any, fragment: str, awaited: str, dark: bool) -> None:
+    """By the rules of WCAG 2.1 AA that a program can check, contrast included."""
+    axe = pytest.importorskip("axe_core_python.selenium").Axe()
+    with running(made_index(tmp_path, CITIES, kind=TwoTasks, intercept=0.0)) as service:
+        page = at(service)
+        page.look(dark=dark)
+        page.open(fragment)
+        page.one(awaited)
+        found = axe.run(
+            page.browser, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
+        )
+    assert [(each["id"], each["nodes"]) for each in found["violations"]] == []
