@@ -74,7 +74,7 @@ def measured(path: Path, asked: dict[str, Sequence[OpenQuestion]], exact: bool) 
     begin = time.perf_counter()
     index.search("What is it?", 1)
     opened = time.perf_counter() - begin
-    storage = index.storage()
+    storage = index.disk_usage()
     begin = time.perf_counter()
     matches = {name: exact_match(index, several, exact) for name, several in asked.items()}
     seconds = time.perf_counter() - begin

@@ -23,7 +23,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from densephrases.index.build.builder import PartBuilder
+from densephrases.index.build.builder import SegmentBuilder
 from densephrases.index.build.chunks import CHARACTERS_PER_TOKEN, chunks
 from densephrases.index.commits import Commits
 from densephrases.index.folder import IndexFolder
@@ -123,17 +123,17 @@ def main(
     works = [Work.of(part, encoder) for part in parted(list(source.read()), turns)]
     with TemporaryDirectory() as place:
         folder = Path(place) / "index"
-        index = IndexFolder.create(folder, IndexSettings.of(encoder, "measured"), encoder.product_quantizer)
+        index = IndexFolder.create(folder, IndexSettings.from_encoder(encoder, "measured"), encoder.product_quantizer)
         results = take_turns(source, works, encoder, Commits(folder, encoder.product_quantizer))
         finish = Seconds.of(index.optimize).time
-        rows = index.rows
+        vectors = index.vectors
     forward, build = (Seconds.sum(both) for both in zip(*((r.forward, r.build) for r in results), strict=True))
     total = Turn(sum(r.tokens for r in results), forward, build)
     share = padding([batch for work in works for batch in work.batches])
-    print_table(results, total, rows, finish, share)
+    print_table(results, total, vectors, finish, share)
     if json_file is not None:
         ratios = {"ratio": total.ratio, "bar": BAR, "processor_ratio": total.processor_ratio}
-        values = {"model": model, "rows": rows, "padding": share, "finish_seconds": finish} | ratios
+        values = {"model": model, "vectors": vectors, "padding": share, "finish_seconds": finish} | ratios
         measured = {"total": asdict(total), "turns": [asdict(r) for r in results]}
         json_file.write_text(json.dumps(values | measured, indent=1))
 
@@ -148,7 +148,7 @@ def take_turns(corpus: Corpus, works: Sequence[Work], encoder: Encoder, commits:
     stream = corpus.read()
     results = []
     for number, work in enumerate(works):
-        builder = PartBuilder(commits, encoder, lambda _: None, replacing=False)
+        builder = SegmentBuilder(commits, encoder, lambda _: None, replacing=False)
         both = [partial(work.forward, encoder), partial(builder.run, islice(stream, work.documents))]
         if number % 2 == 0:
             forward, build = (Seconds.of(each) for each in both)
@@ -164,7 +164,7 @@ def padding(batches: Sequence[TokenBatch]) -> float:
     return 1 - real / sum(int(batch.mask.size) for batch in batches)
 
 
-def print_table(results: Sequence[Turn], total: Turn, rows: int, finish: float, padding: float) -> None:
+def print_table(results: Sequence[Turn], total: Turn, vectors: int, finish: float, padding: float) -> None:
     table = Table("turn", "tokens", "forward, tokens/s", "build, tokens/s", "ratio", "of processor time")
     for name, turn in [*((str(n), turn) for n, turn in enumerate(results, start=1)), ("all", total)]:
         speeds = (f"{turn.tokens / seconds.time:,.0f}" for seconds in (turn.forward, turn.build))
@@ -173,7 +173,7 @@ def print_table(results: Sequence[Turn], total: Turn, rows: int, finish: float, 
     console.print(table)
     verdict = "reached" if total.ratio >= BAR else "missed"
     console.print(f"Ratio {total.ratio:.3f}: the bar of {BAR} is {verdict}. Padding {100 * padding:.1f}%.")
-    console.print(f"Merging {len(results)} parts and building candidates for {rows:,} rows: {finish:.1f} s.")
+    console.print(f"Merging {len(results)} segments and building candidates for {vectors:,} vectors: {finish:.1f} s.")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ import torch
 import typer
 from indexing_report import Report, Speed, announce
 
-from densephrases.index.build.builder import PartBuilder
+from densephrases.index.build.builder import SegmentBuilder
 from densephrases.index.build.chunks import CHARACTERS_PER_TOKEN
 from densephrases.index.build.tokenizer_pool import TokenizerPool, results
 from densephrases.index.commits import Commits
@@ -253,13 +253,13 @@ def measure_build(
     """Up to the last committed part; then how long merging and candidates take."""
     with TemporaryDirectory() as place:
         folder = Path(place) / "index"
-        settings = IndexSettings.of(encoder, "measured").with_threshold(threshold)
+        settings = IndexSettings.from_encoder(encoder, "measured").with_threshold(threshold)
         index = IndexFolder.create(folder, settings, encoder.product_quantizer)
-        builder = PartBuilder(Commits(folder, encoder.product_quantizer), encoder, lambda _: None, replacing=False)
+        builder = SegmentBuilder(Commits(folder, encoder.product_quantizer), encoder, lambda _: None, replacing=False)
         announce("Building an index")
         seconds = timed(lambda: builder.run(source.read()))
         done = builder.finished()
-        report.add(Speed("build", seconds, done.tokens, columns), rows=done.rows)
+        report.add(Speed("build", seconds, done.tokens, columns), vectors=done.vectors)
         if finish:
             announce("Merging and building candidates")
             report.add(finish_seconds=timed(index.optimize))

@@ -76,7 +76,7 @@ class Report:
             peak = self.values["peak"] / 1e12
             console.print(f"Peak {peak:,.0f} TFLOP/s; the bar of {100 * BAR:.0f}% of it is {verdict}.")
         if (seconds := self.values.get("finish_seconds")) is not None:
-            console.print(f"Merging and building candidates for {self.values['rows']:,} rows: {seconds:.1f} s.")
+            console.print(f"Merging and building candidates for {self.values['vectors']:,} vectors: {seconds:.1f} s.")
         console.print(f"The paper takes {PAPER_HOURS} hours on {PAPER_GPUS} GPUs for 3.1e9 tokens.")
 
 

@@ -28,18 +28,19 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from densephrases.arrays import Floats
+from densephrases.arrays import Floats, Ints
 from densephrases.data.squad import questions_of, read_squad, sample_path
 from densephrases.errors import ConfigError, DensePhrasesError, MissingExtraError
 from densephrases.index.candidates.base import CandidateIndex
+from densephrases.index.candidates.by_kind import choose_kind, open_candidates, write_candidates
 from densephrases.index.candidates.exact import ExactCandidates
 from densephrases.index.candidates.ivf_file import INVERTED_FILES
-from densephrases.index.candidates.search import choose_kind, open_candidates, write_candidates
 from densephrases.index.durable_files import replace_json
 from densephrases.index.kinds import DEFAULT_EFFORT, CandidateKind
 from densephrases.index.mapped import release_pages
-from densephrases.index.segment.reader import MEANS_FILE, VECTORS_FILE
-from densephrases.index.vectors.store import CodedRows, Rows, VectorStore
+from densephrases.index.segment.files import CENTROIDS_FILE, VECTORS_FILE
+from densephrases.index.vectors.encoded import EncodedVectors
+from densephrases.index.vectors.store import VectorStore
 from densephrases.sample import SAMPLE_QUESTIONS
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.search.scoring.pairs import FEWEST_CANDIDATES
@@ -47,7 +48,7 @@ from densephrases.search.scoring.pairs import FEWEST_CANDIDATES
 SIZES = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 EXPONENT_BAR = 0.5
 BLOCK_PASSAGES = 256
-EDGES_FILE = "passage_rows.npy"
+EDGES_FILE = "vector_edges.npy"
 RECALLED = 10
 WARM_UP = 5
 
@@ -120,15 +121,15 @@ class Source:
     """Vectors without end: those of an index, passage by passage, then copies of them."""
 
     def __init__(self, index: PhraseIndex, spread: float) -> None:
-        self._segments = [segment for segment in index.folder.segments if segment.rows]
+        self._segments = [segment for segment in index.folder.segments if segment.vectors]
         if not self._segments:
             raise ConfigError("The index has no vectors; expected one with documents.")
-        self.rows = sum(segment.rows for segment in self._segments)
+        self.rows = sum(segment.vectors for segment in self._segments)
         self.codec = self._segments[0].store.codec
         self.deviation_D = spread * next(self._real())[0].std(axis=0)
         self.key = f"{index.encoder.fingerprint[:12]}-{index.info().settings.quantizer}-{self.rows}-{spread:g}"
 
-    def blocks(self, rows: int) -> Iterator[tuple[Floats, Rows]]:
+    def blocks(self, rows: int) -> Iterator[tuple[Floats, Ints]]:
         """The first `rows` vectors, some at a time, the same ones every time, and how many each passage has."""
         generator = np.random.default_rng(0)
         made = 0
@@ -143,15 +144,15 @@ class Source:
                     cut(rows_P, len(taken_ND)),
                 )
 
-    def _real(self) -> Iterator[tuple[Floats, Rows]]:
+    def _real(self) -> Iterator[tuple[Floats, Ints]]:
         for segment in self._segments:
             for first in range(0, segment.passages, BLOCK_PASSAGES):
-                edges_P = segment.passage_rows[first : first + BLOCK_PASSAGES + 1]
+                edges_P = segment.vector_edges[first : first + BLOCK_PASSAGES + 1]
                 yield segment.store.decode(slice(int(edges_P[0]), int(edges_P[-1]))), np.diff(edges_P)
                 release_pages(segment.store.records_N)
 
 
-def cut(rows_P: Rows, rows: int) -> Rows:
+def cut(rows_P: Ints, rows: int) -> Ints:
     """The passages of the first rows."""
     ends_P = np.minimum(np.cumsum(rows_P), rows)
     return np.diff(ends_P[: int(np.searchsorted(ends_P, rows)) + 1], prepend=0)
@@ -176,7 +177,7 @@ def measured(source: Source, rows: int, place: Path, queries: Sequence[Floats], 
         kind=kind,
         build_seconds=seconds,
         open_seconds=opening,
-        store_bytes=sum((place / name).stat().st_size for name in (VECTORS_FILE, MEANS_FILE)),
+        store_bytes=sum((place / name).stat().st_size for name in (VECTORS_FILE, CENTROIDS_FILE)),
         candidate_bytes=sum(path.stat().st_size for name in INVERTED_FILES if (path := place / name).exists()),
         p50_ms=p50,
         p99_ms=p99,
@@ -189,14 +190,14 @@ def stored(source: Source, rows: int, place: Path) -> VectorStore:
     if not (place / EDGES_FILE).exists():
         place.mkdir(parents=True, exist_ok=True)
         sizes = [np.zeros(1, dtype=np.int64)]
-        with (place / VECTORS_FILE).open("wb") as vectors, (place / MEANS_FILE).open("wb") as means:
+        with (place / VECTORS_FILE).open("wb") as vectors, (place / CENTROIDS_FILE).open("wb") as centroids:
             for block_ND, rows_P in source.blocks(rows):
-                coded = CodedRows.of(block_ND, rows_P, source.codec)
-                vectors.writelines(records.tobytes() for records in coded.records_N)
-                means.write(coded.means_P.tobytes())
+                encoded = EncodedVectors.by_codec(block_ND, rows_P, source.codec)
+                vectors.writelines(records.tobytes() for records in encoded.records_N)
+                centroids.write(encoded.centroids_P.tobytes())
                 sizes.append(rows_P)
         np.save(place / EDGES_FILE, np.cumsum(np.concatenate(sizes)))
-    return VectorStore.open(place / VECTORS_FILE, source.codec, place / MEANS_FILE, np.load(place / EDGES_FILE))
+    return VectorStore.open(place / VECTORS_FILE, source.codec, place / CENTROIDS_FILE, np.load(place / EDGES_FILE))
 
 
 def build_seconds(store: VectorStore, kind: CandidateKind, place: Path) -> float:

@@ -78,14 +78,14 @@ def main(
         kinds = [str(segment.entry.candidates) for segment in opened.folder.segments]
     console = Console(width=120)
     console.print(
-        f"{len(asked)} questions, {info.documents} documents, {info.rows:,} rows, "
+        f"{len(asked)} questions, {info.documents} documents, {info.vectors:,} token vectors, "
         f"{info.bytes / 1e6:.0f} MB on disk, candidates: {', '.join(kinds)}"
     )
     console.print(times_table(spent))
     console.print(recall_table(recalls))
     console.print(f"Memory at most {memory:.0f} MB while searching, with the model and the mapped pages of the index.")
     if json_file is not None:
-        values = {"questions": len(asked), "rows": info.rows, "bytes": info.bytes, "candidates": kinds}
+        values = {"questions": len(asked), "vectors": info.vectors, "bytes": info.bytes, "candidates": kinds}
         measured = {"times": [s.to_dict() for s in spent], "recall": recalls, "peak_megabytes": memory}
         json_file.write_text(json.dumps(values | measured, indent=1))
 

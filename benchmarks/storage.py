@@ -140,8 +140,8 @@ def coded(name: str, rows_RD: Floats, rows_P: NDArray[np.int64], pq: ProductQuan
         name, pq = "pq", ProductQuantizer.read(Path(name), dim)
     if name in QUANTIZERS:
         own: Any = name
-        store = VectorStore.of(rows_RD, rows_P, own, pq)
-        size = store.records_N.nbytes + (0 if store.means is None else store.means.records_P.nbytes)
+        store = VectorStore.from_vectors(rows_RD, rows_P, own, pq)
+        size = store.records_N.nbytes + (0 if store.centroids is None else store.centroids.records_P.nbytes)
         return store.decode(slice(None)), size / len(store)
     index = faiss.index_factory(dim, name, faiss.METRIC_INNER_PRODUCT)
     some = np.random.default_rng(0).permutation(len(rows_RD))[:TRAINING_ROWS]

@@ -26,6 +26,13 @@ def test_light_modules_need_no_torch(module: str) -> None:
     assert loaded_after(f"import {module}", HEAVY) == []
 
 
+@pytest.mark.parametrize(
+    "module", ["densephrases.index.manifest", "densephrases.index.info", "densephrases.client.client"]
+)
+def test_manifests_and_the_client_need_no_engine(module: str) -> None:
+    assert loaded_after(f"import {module}", (*HEAVY, "faiss", "onnxruntime")) == []
+
+
 def test_package_loads_nothing() -> None:
     assert loaded_after("import densephrases", (*HEAVY, "onnxruntime", "numpy", "tokenizers")) == []
     assert loaded_after("from densephrases import Passage, load", HEAVY) == []

@@ -160,7 +160,7 @@ def measure_index(contender: Contender, folder: Path, model: str, questions: Que
     single, batched, answers, alone = measured(answer, questions, plan, encoder.encode_questions)
     memory = Memory.now()
     info = index.info()
-    details = {"rows": info.rows, "passages": info.passages, "encoding": [timed.to_dict() for timed in alone]}
+    details = {"vectors": info.vectors, "passages": info.passages, "encoding": [timed.to_dict() for timed in alone]}
     return Result(
         contender=contender,
         exact_match=exact_match_share(questions.measured, answers),

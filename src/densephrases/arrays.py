@@ -1,5 +1,7 @@
 """Array types, named by what they hold, and runs of neighbouring numbers."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,3 +15,8 @@ def ranges(first_H: Ints, count_H: Ints) -> tuple[Ints, Ints]:
     owner_N = np.repeat(np.arange(len(count_H)), count_H)
     before_H = np.cumsum(count_H) - count_H
     return owner_N, np.arange(len(owner_N)) + (first_H - before_H)[owner_N]
+
+
+def owners(edges_P: NDArray[np.integer[Any]], rows_N: Ints) -> Ints:
+    """Which item each row belongs to, if item i has the rows from `edges_P[i]` to `edges_P[i + 1]`."""
+    return np.asarray(np.searchsorted(edges_P, rows_N, side="right") - 1, dtype=np.int64)

@@ -6,10 +6,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+def new_path(path: Path) -> Path:
+    """Where the new content of a file is until it is complete; a killed process leaves it there."""
+    return path.with_name(f".{path.name}.new")
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A path beside the file to write the new content to; it takes the file's place if nothing fails."""
-    new = path.with_name(f".{path.name}.new")
+    new = new_path(path)
     try:
         yield new
         _sync(new)

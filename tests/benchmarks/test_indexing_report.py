@@ -19,9 +19,9 @@ def test_a_run_that_is_cut_off_leaves_what_it_measured(module: ModuleType, tmp_p
     report = module.Report(file)
     report.add(peak=None, workers=13)
     assert json.loads(file.read_text())["workers"] == 13
-    report.add(module.Speed("tokenisers", 2.0, 3_100_000, 4_000_000), rows=5)
+    report.add(module.Speed("tokenisers", 2.0, 3_100_000, 4_000_000), vectors=5)
     values = json.loads(file.read_text())
-    assert (values["workers"], values["rows"]) == (13, 5)
+    assert (values["workers"], values["vectors"]) == (13, 5)
     assert [(speed["name"], speed["tokens"]) for speed in values["speeds"]] == [("tokenisers", 3_100_000)]
     assert values["speeds"][0]["wikipedia_hours"] == pytest.approx(2000 / 3600)
 

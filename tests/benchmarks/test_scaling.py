@@ -77,10 +77,10 @@ def test_passages_are_cut_with_their_rows(scaling: ModuleType) -> None:
 def test_stores_are_written_once(scaling: ModuleType, index: PhraseIndex, tmp_path: Path) -> None:
     source = scaling.Source(index, 0.1)
     (segment,) = index.folder.segments
-    store = scaling.stored(source, segment.rows, tmp_path / "size")
-    assert store.decode(slice(None)).shape == (segment.rows, segment.store.dim)
+    store = scaling.stored(source, segment.vectors, tmp_path / "size")
+    assert store.decode(slice(None)).shape == (segment.vectors, segment.store.dim)
     source._segments = []
-    assert len(scaling.stored(source, segment.rows, tmp_path / "size")) == segment.rows
+    assert len(scaling.stored(source, segment.vectors, tmp_path / "size")) == segment.vectors
 
 
 def test_figures_of_one_point_are_json(scaling: ModuleType, tmp_path: Path) -> None:

@@ -275,7 +275,7 @@ def test_kept_tokens_are_read_as_an_index_keeps_them(quantizer: Quantizer) -> No
     found = encoded.kept_as(quantizer, pq, threshold)
     masks = [passage.kept(threshold) for passage in encoded.passage_vectors]
     rows = [p.vectors_TD[mask] for p, mask in zip(encoded.passage_vectors, masks, strict=True)]
-    store = VectorStore.of(np.concatenate(rows), np.array([len(r) for r in rows]), quantizer, pq)
+    store = VectorStore.from_vectors(np.concatenate(rows), np.array([len(r) for r in rows]), quantizer, pq)
     coded = [p.vectors_TD[mask] for p, mask in zip(found.passage_vectors, masks, strict=True)]
     assert np.concatenate(coded).tolist() == store.decode(slice(None)).tolist()
     for plain, changed, mask in zip(encoded.passage_vectors, found.passage_vectors, masks, strict=True):

@@ -69,7 +69,7 @@ def passages_of(rows: int, size: int = 7) -> NDArray[np.int64]:
 
 def store_of(vectors: Floats, quantizer: Quantizer) -> VectorStore:
     """Of passages of seven rows."""
-    return VectorStore.of(vectors, passages_of(len(vectors)), quantizer, code_for(vectors.shape[1]))
+    return VectorStore.from_vectors(vectors, passages_of(len(vectors)), quantizer, code_for(vectors.shape[1]))
 
 
 WORD = st.sampled_from(WORDS.split()) | st.text("aé中😀\u0301 .x", min_size=1, max_size=5)

@@ -33,17 +33,17 @@ def test_every_byte_and_token_is_counted(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[int], threshold: float | None
 ) -> None:
     folder = tmp_path_factory.mktemp("index") / "index"
-    index = IndexFolder.create(folder, IndexSettings.of(ENCODER, "hash").with_threshold(threshold))
+    index = IndexFolder.create(folder, IndexSettings.from_encoder(ENCODER, "hash").with_threshold(threshold))
     documents = [Document(f"d{i}", long_text(i, size), f"title {i}") for i, size in enumerate(sizes)]
     index.add(documents, ENCODER)
     index.add([Document("later", "Some words at the end.", "")], ENCODER)
     index.delete(["d0"])
-    found = index.storage()
+    found = index.disk_usage()
     assert found.tokens == sum(map(tokens_of, documents)) + tokens_of(Document("later", "Some words at the end.", ""))
-    assert found.rows == index.rows <= found.tokens
+    assert found.vectors == index.vectors <= found.tokens
     assert found.bytes == bytes_on_disk(index) == index.info().bytes
-    assert found.parts["deleted"] > 0
-    assert found.parts["text"] == file_sizes(index, "text.bin") + file_sizes(index, "text_blocks.bin")
+    assert found.purposes["deleted"] > 0
+    assert found.purposes["text"] == file_sizes(index, "text.bin") + file_sizes(index, "text_blocks.bin")
     assert found.bytes_per_token == found.bytes / found.tokens
     index.optimize()
-    assert index.storage().tokens == found.tokens - tokens_of(documents[0])
+    assert index.disk_usage().tokens == found.tokens - tokens_of(documents[0])

@@ -17,12 +17,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from densephrases.arrays import Floats
+from densephrases.arrays import Floats, owners
 from densephrases.errors import ConfigError, DataError, PhraseIndexError
 from densephrases.index import durable_files as disk
 from densephrases.index import folder
-from densephrases.index.build import builder as parts
-from densephrases.index.candidates import search as candidates
+from densephrases.index.build import builder
+from densephrases.index.candidates import exact
 from densephrases.index.folder import IndexFolder
 from densephrases.index.kinds import QUANTIZERS, Quantizer
 from densephrases.index.lock import only_writer
@@ -42,10 +42,10 @@ class KilledError(Exception):
 
 
 @pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def small_segments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(parts, "PART_ROWS", 60)
-    monkeypatch.setattr(parts, "_LOOKED_UP", 2)
+    monkeypatch.setattr(builder, "PARTIAL_VECTORS", 60)
+    monkeypatch.setattr(builder, "_LOOKED_UP", 2)
 
 
 @pytest.fixture(scope="module")
@@ -55,17 +55,17 @@ def encoder() -> HashEncoder:
 
 def fresh(encoder: HashEncoder, quantizer: Quantizer = "int8", at: Path | None = None) -> IndexFolder:
     place = at or Path(tempfile.mkdtemp()) / "index"
-    return IndexFolder.create(place, IndexSettings.of(encoder, "hash", quantizer), encoder.product_quantizer)
+    return IndexFolder.create(place, IndexSettings.from_encoder(encoder, "hash", quantizer), encoder.product_quantizer)
 
 
-def test_models_with_a_code_get_compact_indexes(encoder: HashEncoder) -> None:
-    assert IndexSettings.of(encoder, "hash").quantizer == "int8"
-    assert IndexSettings.of(CodedEncoder(), "hash").quantizer == "pq"
-    assert IndexSettings.of(CodedEncoder(), "hash", "fp16").quantizer == "fp16"
-    with pytest.raises(ConfigError, match="quantizer='pq' needs a model with a code"):
-        IndexSettings.of(encoder, "hash", "pq")
+def test_models_with_codebooks_get_pq_indexes(encoder: HashEncoder) -> None:
+    assert IndexSettings.from_encoder(encoder, "hash").quantizer == "int8"
+    assert IndexSettings.from_encoder(CodedEncoder(), "hash").quantizer == "pq"
+    assert IndexSettings.from_encoder(CodedEncoder(), "hash", "fp16").quantizer == "fp16"
+    with pytest.raises(ConfigError, match="quantizer='pq' needs a model with a product quantizer"):
+        IndexSettings.from_encoder(encoder, "hash", "pq")
     with pytest.raises(ConfigError, match="candidates='passages' goes with quantizer='pq', not with 'int8'"):
-        IndexSettings.of(CodedEncoder(), "hash", "int8").with_candidates("passages")
+        IndexSettings.from_encoder(CodedEncoder(), "hash", "int8").with_candidates("passages")
 
 
 def contents(index: IndexFolder) -> dict[str, bytes]:
@@ -103,21 +103,24 @@ def test_every_row_stands_where_its_token_does(made: list[Document], quantizer: 
     assert report.documents == index.documents == len(made)
     assert stored(index) == {document.id: document for document in made}
     for segment in index.segments:
-        assert segment.passage_rows[-1] == segment.rows == len(segment.store)
+        assert segment.vector_edges[-1] == segment.vectors == len(segment.store)
         for passage in range(segment.passages):
             document = segment.document(int(segment.passage_documents[passage]))
             text, offset = segment.passage_text(passage), int(segment.passage_offsets[passage])
             assert document.text[offset : offset + len(text)] == text
             (vectors,) = encoder.encode_passages([Passage(text, document.title)])
-            rows_N = np.arange(*segment.passage_rows[passage : passage + 2])
+            rows_N = np.arange(*segment.vector_edges[passage : passage + 2])
             offsets = {tuple(pair) for pair in vectors.offsets_T2.tolist()}
-            begins_N, lengths_N = segment.places(rows_N) - segment.passage_bytes[passage], segment.lengths(rows_N)
+            begins_N, lengths_N = (
+                segment.token_offsets(rows_N) - segment.passage_bytes[passage],
+                segment.lengths(rows_N),
+            )
             assert offsets.issuperset(zip(begins_N.tolist(), (begins_N + lengths_N).tolist(), strict=True))
             assert set(rows_N.tolist()).issuperset((rows_N + segment.max_span(rows_N)).tolist())
-            assert segment.passages_of_rows(rows_N).tolist() == [passage] * len(rows_N)
+            assert owners(segment.vector_edges, rows_N).tolist() == [passage] * len(rows_N)
 
 
-def test_reach_counts_kept_rows_only(encoder: HashEncoder) -> None:
+def test_max_span_counts_kept_tokens_only(encoder: HashEncoder) -> None:
     index = fresh(encoder)
     index.add(LONG[:1], encoder)
     segment = index.segments[0]
@@ -127,8 +130,8 @@ def test_reach_counts_kept_rows_only(encoder: HashEncoder) -> None:
     expected = [int(kept[t + 1 : vectors.max_span_T[t] + 1].sum()) for t in np.flatnonzero(kept)]
     rows_N = np.arange(len(expected))
     assert segment.max_span(rows_N).tolist() == expected
-    assert segment.places(rows_N).tolist() == vectors.offsets_T2[kept, 0].tolist()
-    assert (segment.places(rows_N) + segment.lengths(rows_N)).tolist() == vectors.offsets_T2[kept, 1].tolist()
+    assert segment.token_offsets(rows_N).tolist() == vectors.offsets_T2[kept, 0].tolist()
+    assert (segment.token_offsets(rows_N) + segment.lengths(rows_N)).tolist() == vectors.offsets_T2[kept, 1].tolist()
 
 
 @pytest.mark.parametrize("quantizer", ["int8", "int4", "pq"])
@@ -136,7 +139,7 @@ def test_reach_counts_kept_rows_only(encoder: HashEncoder) -> None:
 def test_a_build_cut_anywhere_ends_the_same(
     quantizer: Quantizer, cuts: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "EXACT_ROWS", 500)
+    monkeypatch.setattr(exact, "EXACT_VECTORS", 500)
     encoder = CodedEncoder()
     whole = fresh(encoder, quantizer)
     whole.add(LONG, encoder)
@@ -147,10 +150,10 @@ def test_a_build_cut_anywhere_ends_the_same(
         assert broken.manifest.building
         assert broken.documents > count - 6
         broken = IndexFolder.create(
-            broken.folder, IndexSettings.of(encoder, "hash", quantizer), encoder.product_quantizer
+            broken.folder, IndexSettings.from_encoder(encoder, "hash", quantizer), encoder.product_quantizer
         )
     broken.add(LONG, encoder)
-    assert whole.rows > 1000
+    assert whole.vectors > 1000
     assert [entry.candidates for entry in whole.manifest.segments] == ["passages" if quantizer == "pq" else "ivf-pq"]
     assert contents(broken) == contents(whole)
     assert not broken.manifest.building
@@ -158,12 +161,12 @@ def test_a_build_cut_anywhere_ends_the_same(
 
 @QUIET
 @given(collections(12), st.lists(st.integers(0, 12), max_size=4), st.integers(0, 40))
-def test_any_documents_cut_anywhere_end_the_same(made: list[Document], cuts: list[int], part_rows: int) -> None:
+def test_any_documents_cut_anywhere_end_the_same(made: list[Document], cuts: list[int], partial_vectors: int) -> None:
     encoder = HashEncoder()
     whole, broken = fresh(encoder), fresh(encoder)
     whole.add(made, encoder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts, "PART_ROWS", part_rows)
+        patch.setattr(builder, "PARTIAL_VECTORS", partial_vectors)
         for count in cuts:
             with suppress(KilledError):
                 broken.add(cut(made, count), encoder)
@@ -282,9 +285,9 @@ def test_update_replaces_what_changed(encoder: HashEncoder) -> None:
     assert (report.documents, report.unchanged, report.replaced) == (2, 1, 1)
     assert index.find("d2") == changed
     assert index.documents == 6
-    before = index.rows
+    before = index.vectors
     index.optimize()
-    assert index.rows < before
+    assert index.vectors < before
     assert list(stored(index)) == ["d0", "d1", "d3", "d4", "d2", "d7"]
 
 
@@ -292,22 +295,22 @@ def test_segments_stay_few_whatever_is_added(encoder: HashEncoder) -> None:
     index = fresh(encoder)
     for document in LONG:
         index.add([document], encoder)
-        rows = [entry.rows for entry in index.manifest.segments]
-        assert all(a > b for a, b in pairwise(rows))
+        vectors = [entry.vectors for entry in index.manifest.segments]
+        assert all(a > b for a, b in pairwise(vectors))
     assert len(index.segments) < 8
     again = fresh(encoder)
     again.add(LONG, encoder)
     index.optimize()
-    assert [s.rows for s in index.segments] == [s.rows for s in again.segments]
+    assert [s.vectors for s in index.segments] == [s.vectors for s in again.segments]
     assert stored(index) == stored(again)
 
 
-def test_large_segments_are_parted_at_documents(encoder: HashEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_segments_are_split_at_documents(encoder: HashEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "largest_segment", lambda dim: 300)
     index = fresh(encoder)
     index.add(LONG, encoder)
     assert len(index.segments) > 3
-    assert all(segment.rows <= 300 for segment in index.segments)
+    assert all(segment.vectors <= 300 for segment in index.segments)
     assert list(stored(index)) == [document.id for document in LONG]
 
 
@@ -326,7 +329,7 @@ def test_an_id_twice_in_one_run(encoder: HashEncoder, second: Document, between:
 def test_ids_of_the_same_block_and_of_others(
     encoder: HashEncoder, looked_up: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "_LOOKED_UP", looked_up)
+    monkeypatch.setattr(builder, "_LOOKED_UP", looked_up)
     for count in (2, 20):
         with pytest.raises(DataError, match="Two documents have the id 'd0'"):
             fresh(encoder).add([*LONG[:count], LONG[0]], encoder)
@@ -348,7 +351,7 @@ def test_progress_tells_all_counts(encoder: HashEncoder) -> None:
     report = index.add(LONG, encoder, seen.append)
     assert len(seen) > 3
     assert [p.documents for p in seen] == sorted(p.documents for p in seen)
-    assert report.rows == index.rows <= report.tokens
+    assert report.vectors == index.vectors <= report.tokens
     assert report.characters == sum(len(document.text) for document in LONG)
     assert report.passages == index.info().passages
 
@@ -414,7 +417,7 @@ def damaged(encoder: HashEncoder, name: str) -> tuple[IndexFolder, Path]:
     return index, next(index.folder.rglob(name))
 
 
-@pytest.mark.parametrize("name", ["text.bin", "text_blocks.bin", "vectors.bin", "extents.bin", "calibration.bin"])
+@pytest.mark.parametrize("name", ["text.bin", "text_blocks.bin", "vectors.bin", "token_extents.bin", "quantizer.bin"])
 def test_damaged_files_are_named(encoder: HashEncoder, name: str) -> None:
     index, path = damaged(encoder, name)
     data = path.read_bytes()
@@ -449,13 +452,17 @@ def test_folders_that_are_no_index(tmp_path: Path, encoder: HashEncoder) -> None
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(PhraseIndexError, match="not valid JSON"):
         IndexFolder.open(tmp_path)
-    for values, message in [({"schema_version": 2}, "schema version 2, this package reads 7"), ([], "version None")]:
+    for values, message in [
+        ({"schema_version": 2}, "schema version 2, this package reads 7 and 8"),
+        ([], "version None"),
+    ]:
         (tmp_path / "manifest.json").write_text(json.dumps(values))
         with pytest.raises(PhraseIndexError, match=message):
             IndexFolder.open(tmp_path)
-    (tmp_path / "manifest.json").write_text('{"schema_version": 7}')
-    with pytest.raises(PhraseIndexError, match="missing or unknown values"):
-        IndexFolder.open(tmp_path)
+    for version in (7, 8):
+        (tmp_path / "manifest.json").write_text(json.dumps({"schema_version": version}))
+        with pytest.raises(PhraseIndexError, match="missing or unknown values"):
+            IndexFolder.open(tmp_path)
 
 
 def test_creating_twice(encoder: HashEncoder) -> None:
@@ -488,10 +495,10 @@ import sys, time
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from densephrases.index.build import builder as parts
+from densephrases.index.build import builder
 from tests.index.made_up import HashEncoder
 from tests.index.test_folder import LONG, fresh
-parts.PART_ROWS, parts._LOOKED_UP = 60, 2
+builder.PARTIAL_VECTORS, builder._LOOKED_UP = 60, 2
 
 def slowly():
     for number, document in enumerate(LONG):

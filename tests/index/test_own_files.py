@@ -16,7 +16,7 @@ DOCUMENTS = [Document("a", "the city was old"), Document("b", "the tower is tall
 
 
 def created(folder: Path) -> IndexFolder:
-    return IndexFolder.create(folder, IndexSettings.of(HashEncoder(), "hash", "int8"))
+    return IndexFolder.create(folder, IndexSettings.from_encoder(HashEncoder(), "hash", "int8"))
 
 
 def built(folder: Path) -> IndexFolder:
@@ -31,7 +31,14 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize(
     "name",
-    ["segments/holiday/clip.mp4", "deleted/notes.txt", "segments/000001/text.bin", "writer.lock", "manifest.new"],
+    [
+        "segments/holiday/clip.mp4",
+        "deleted/notes.txt",
+        "segments/000001/text.bin",
+        "writer.lock",
+        ".manifest.json.new",
+        "manifest.new",
+    ],
 )
 def test_a_folder_with_files_of_others_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -50,10 +57,29 @@ def test_even_empty_folders_are_not_ours_without_a_manifest(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("lock", [b"", b"4711\n"])
 @pytest.mark.parametrize("manifest", [None, b"", b"{", b'{\n "settings": {\n  "mod'])
-def test_a_creation_that_was_killed_is_done_again(tmp_path: Path, lock: bytes, manifest: bytes | None) -> None:
+@pytest.mark.parametrize("name", [".manifest.json.new", "manifest.new"])
+def test_a_creation_that_was_killed_is_done_again(
+    tmp_path: Path, lock: bytes, manifest: bytes | None, name: str
+) -> None:
+    """Version 0.1 wrote `manifest.new`."""
     (tmp_path / "writer.lock").write_bytes(lock)
     if manifest is not None:
-        (tmp_path / "manifest.new").write_bytes(manifest)
+        (tmp_path / name).write_bytes(manifest)
+    assert built(tmp_path).documents == 2
+
+
+def test_the_new_manifest_is_where_a_killed_creation_would_leave_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(path: Path, target: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", killed)
+    monkeypatch.setattr(Path, "unlink", lambda path, missing_ok=False: None)
+    with pytest.raises(KeyboardInterrupt):
+        created(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".manifest.json.new", "writer.lock"]
+    monkeypatch.undo()
     assert built(tmp_path).documents == 2
 
 
@@ -113,7 +139,7 @@ def test_links_are_refused_by_readers_and_writers(tmp_path: Path, place: str) ->
     }
 
 
-@pytest.mark.parametrize("name", ["writer.lock", "manifest.new"])
+@pytest.mark.parametrize("name", ["writer.lock", ".manifest.json.new"])
 def test_links_in_place_of_files_that_are_written_are_refused(tmp_path: Path, name: str) -> None:
     folder, outside = tmp_path / "index", tmp_path / "outside"
     index = built(folder)
@@ -123,6 +149,7 @@ def test_links_in_place_of_files_that_are_written_are_refused(tmp_path: Path, na
     with pytest.raises(PhraseIndexError, match=f"{name}' is a symbolic link"):
         index.delete(["a"])
     assert outside.read_text() == "mine"
+    assert (folder / name).is_symlink()
     assert set(IndexFolder.open(folder).snapshot.locate(["a", "b"])) == {"a", "b"}
 
 

@@ -1,4 +1,4 @@
-"""Which code an index's vectors are read by, and which is refused."""
+"""Which product quantizer the vectors of an index are read by, and which is refused."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,14 +15,14 @@ from tests.index.made_up import DIM, CodedEncoder, HashEncoder, code_for
 DOCUMENTS = [Document("curie", "she was born in the city and then went to the tower .", "the city")]
 
 
-def other_code() -> ProductQuantizer:
+def other_pq() -> ProductQuantizer:
     pq = code_for(DIM)
     return replace(pq, mean_D=pq.mean_D + 1)
 
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    """A model folder as far as codes are concerned."""
+    """A model folder with nothing but codebooks."""
     code_for(DIM).save(tmp_path / "model")
     return tmp_path / "model"
 
@@ -30,55 +30,55 @@ def model(tmp_path: Path) -> Path:
 @pytest.fixture
 def index(tmp_path: Path, model: Path) -> IndexFolder:
     encoder = CodedEncoder()
-    made = IndexFolder.create(tmp_path / "index", IndexSettings.of(encoder, str(model)), encoder.product_quantizer)
+    made = IndexFolder.create(
+        tmp_path / "index", IndexSettings.from_encoder(encoder, str(model)), encoder.product_quantizer
+    )
     made.add(DOCUMENTS, encoder)
     return made
 
 
-def test_an_index_holds_no_code(index: IndexFolder) -> None:
-    assert index.settings.product_quantizer == code_for(DIM).digest != other_code().digest
+def test_an_index_holds_no_codebooks(index: IndexFolder) -> None:
+    assert index.settings.product_quantizer == code_for(DIM).digest != other_pq().digest
     assert index.info().bytes < 2000 < len(code_for(DIM).to_bytes())
 
 
-def test_the_code_is_that_of_the_model_which_the_index_names(index: IndexFolder) -> None:
+def test_the_product_quantizer_is_that_of_the_model_which_the_index_names(index: IndexFolder) -> None:
     alone = IndexFolder.open(index.folder)
     assert alone.segments[0].store.decode(slice(None)).tolist() == index.segments[0].store.decode(slice(None)).tolist()
     alone.optimize()
     assert alone.check() == []
 
 
-def test_the_given_code_will_do_if_that_model_is_gone(index: IndexFolder, model: Path) -> None:
+def test_a_given_product_quantizer_will_do_if_that_model_is_gone(index: IndexFolder, model: Path) -> None:
     (model / CODEBOOKS_FILE).unlink()
-    assert len(IndexFolder.open(index.folder, code_for(DIM)).segments[0].store) == index.rows
+    assert len(IndexFolder.open(index.folder, code_for(DIM)).segments[0].store) == index.vectors
     alone = IndexFolder.open(index.folder)
     assert alone.documents == 1
-    with pytest.raises(
-        PhraseIndexError, match=f"as it was \\({index.settings.product_quantizer}\\), and there is none now"
-    ):
+    with pytest.raises(PhraseIndexError, match=f"\\({index.settings.product_quantizer}\\), but there is none now"):
         _ = alone.segments[0].store
     model.rmdir()
     with pytest.raises(PhraseIndexError, match="there is none now"):
         _ = IndexFolder.open(index.folder).segments[0].store
 
 
-def test_another_code_is_refused(index: IndexFolder, model: Path) -> None:
-    with pytest.raises(PhraseIndexError, match=f"there is {other_code().digest} now; open the index with that model"):
-        _ = IndexFolder.open(index.folder, other_code()).segments[0].store
-    other_code().save(model)
+def test_another_product_quantizer_is_refused(index: IndexFolder, model: Path) -> None:
+    with pytest.raises(PhraseIndexError, match=f"there is {other_pq().digest} now; open the index with that model"):
+        _ = IndexFolder.open(index.folder, other_pq()).segments[0].store
+    other_pq().save(model)
     with pytest.raises(PhraseIndexError, match="restore the file, or build a new index"):
         IndexFolder.open(index.folder).settings.refuse_other_model(HashEncoder())
 
 
 def test_an_unknown_model_name_is_refused(tmp_path: Path) -> None:
-    settings = IndexSettings.of(CodedEncoder(), "hash")
+    settings = IndexSettings.from_encoder(CodedEncoder(), "hash")
     with pytest.raises(ModelError, match="'hash' is neither a bundled model"):
-        settings.code_from(None)
-    assert settings.code_from(code_for(DIM)) is code_for(DIM)
+        settings.resolve_pq(None)
+    assert settings.resolve_pq(code_for(DIM)) is code_for(DIM)
 
 
 def test_other_quantizers_need_none() -> None:
-    settings = IndexSettings.of(CodedEncoder(), "hash", "int8")
+    settings = IndexSettings.from_encoder(CodedEncoder(), "hash", "int8")
     assert settings.product_quantizer == ""
-    assert settings.code_from(code_for(DIM)) is None
-    with pytest.raises(ConfigError, match="eval code DATA"):
-        IndexSettings.of(HashEncoder(), "hash", "pq")
+    assert settings.resolve_pq(code_for(DIM)) is None
+    with pytest.raises(ConfigError, match="tune quantizer"):
+        IndexSettings.from_encoder(HashEncoder(), "hash", "pq")

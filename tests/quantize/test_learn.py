@@ -9,7 +9,7 @@ from densephrases.arrays import Floats
 from densephrases.errors import ConfigError
 from densephrases.index.vectors.store import VectorStore
 from densephrases.quantize.codebooks import ProductQuantizer
-from densephrases.quantize.learn import learn_product_quantizer, nearest, shared_bytes, wanted_bits
+from densephrases.quantize.learn import learn_product_quantizer, shared_bytes, wanted_bits
 
 
 def rows(count: int, dim: int, seed: int = 0) -> Floats:
@@ -26,7 +26,7 @@ def learned(questions: Floats, vectors: Floats) -> ProductQuantizer:
 
 
 def score_error(pq: ProductQuantizer, vectors: Floats, queries: Floats) -> float:
-    store = VectorStore.of(vectors, np.full(len(vectors) // 10, 10), "pq", pq)
+    store = VectorStore.from_vectors(vectors, np.full(len(vectors) // 10, 10), "pq", pq)
     exact = queries @ vectors.T
     error = store.batch_scores(np.arange(len(store)), queries) - exact
     return float(np.square(error).sum() / np.square(exact - exact.mean(axis=1, keepdims=True)).sum())
@@ -45,7 +45,7 @@ def test_bytes_of_a_row() -> None:
             len(learn_product_quantizer(some, some, np.full(3, 10), given_bytes, samples=300).residual.sizes_F)
             == expected
         )
-    with pytest.raises(ConfigError, match=r"24 numbers cannot have 17 bytes; expected 1 to 16"):
+    with pytest.raises(ConfigError, match=r"size 24 cannot have 17 bytes; expected 1 to 16"):
         learn_product_quantizer(some, some, np.full(3, 10), 17)
 
 
@@ -75,7 +75,7 @@ def test_a_code_is_the_same_for_the_same_vectors() -> None:
 @pytest.mark.parametrize("dim", [1, 2, 7])
 def test_vectors_that_do_not_differ_can_be_coded(dim: int) -> None:
     same = np.ones((30, dim), dtype=np.float32)
-    store = VectorStore.of(same, np.full(3, 10), "pq", learned(same, same))
+    store = VectorStore.from_vectors(same, np.full(3, 10), "pq", learned(same, same))
     np.testing.assert_allclose(store.decode(slice(None)), same, atol=0.01)
 
 
@@ -95,10 +95,3 @@ def test_larger_numbers_have_more_bits_and_all_are_spent(spreads: list[float]) -
     order = np.argsort(spreads)
     assert (np.diff(bits[order]) >= -1e-9).all()
     assert bits.sum() == pytest.approx(2.0 * len(spreads), rel=1e-3)
-
-
-def test_nearest_is_nearest() -> None:
-    random = np.random.default_rng(0)
-    points, centres = random.normal(size=(40, 3)), random.normal(size=(9, 3))
-    expected = np.linalg.norm(points[:, None] - centres, axis=2).argmin(axis=1)
-    assert nearest(points, centres).tolist() == expected.tolist()

@@ -84,14 +84,14 @@ class MemorySegment:
     begins_R: Integers
     lengths_R: Integers
     max_span_R: Integers
-    passage_rows: Integers
+    vector_edges: Integers
     passage_documents: Integers
     passage_offsets: Integers
     store: MemoryStore
     candidates: MemoryCandidates
 
     @property
-    def rows(self) -> int:
+    def vectors(self) -> int:
         return len(self.begins_R)
 
     @property
@@ -107,8 +107,8 @@ class MemorySegment:
         titles = [self.texts[document].title for document in self.passage_documents]
         return MemoryTerms([terms(f"{title}\n{text}") for title, text in zip(titles, self.passages, strict=True)])
 
-    def places(self, rows_N: Ints) -> Ints:
-        passages_N = np.searchsorted(self.passage_rows, rows_N, side="right") - 1
+    def token_offsets(self, rows_N: Ints) -> Ints:
+        passages_N = np.searchsorted(self.vector_edges, rows_N, side="right") - 1
         return self.passage_bytes[passages_N] + self.begins_R[rows_N]
 
     def lengths(self, rows_N: Ints) -> Ints:
@@ -154,7 +154,7 @@ class SegmentMaker:
     texts: list[Document] = field(default_factory=list)
     passages: list[str] = field(default_factory=list)
     tokens: list[tuple[int, int, int]] = field(default_factory=list)
-    passage_rows: list[int] = field(default_factory=lambda: [0])
+    vector_edges: list[int] = field(default_factory=lambda: [0])
     passage_document: list[int] = field(default_factory=list)
     passage_begin: list[int] = field(default_factory=list)
 
@@ -175,7 +175,7 @@ class SegmentMaker:
         for place, word in enumerate(kept):
             max_span = int(self.random.integers(0, min(len(kept) - place, 6)))
             self.tokens.append((begins[word], len(words[word]), max_span))
-        self.passage_rows.append(len(self.tokens))
+        self.vector_edges.append(len(self.tokens))
 
     def made(self) -> MemorySegment:
         begins, lengths, max_span = np.array(self.tokens, dtype=np.int64).reshape(-1, 3).T
@@ -187,7 +187,7 @@ class SegmentMaker:
             begins.astype(np.uint16),
             lengths.astype(np.uint16),
             max_span.astype(np.uint8),
-            np.array(self.passage_rows),
+            np.array(self.vector_edges),
             np.array(self.passage_document, dtype=np.uint32),
             np.array(self.passage_begin, dtype=np.uint32),
             MemoryStore(vectors_RD),
@@ -268,7 +268,7 @@ class BruteForce:
         return int(segment.begins_R[row]) + int(segment.lengths_R[row])
 
     def passage(self, span: BruteSpan) -> int:
-        edges = self.segments[span.segment].segment.passage_rows.tolist()
+        edges = self.segments[span.segment].segment.vector_edges.tolist()
         return next(p for p in range(len(edges) - 1) if edges[p] <= span.start < edges[p + 1])
 
     def text(self, span: BruteSpan) -> tuple[str, int, int]:

@@ -47,10 +47,10 @@ def test_row_for_row_as_encoded_by_onnx(folders: tuple[Path, Path], made_by: int
     PhraseIndex.create(tmp_path / "torch", DOCUMENTS, model=on_device(folders[made_by]), quantizer="fp16")
     asked = PhraseIndex.open(tmp_path / "torch", folders[1])  # the int8 export, on a CPU
     ours, theirs = asked.folder.segments[0], index.folder.segments[0]
-    assert ours.rows == theirs.rows > 500
-    for name in ("passage_rows", *TOKEN_OFFSET_ARRAYS):
+    assert ours.vectors == theirs.vectors > 500
+    for name in ("vector_edges", *TOKEN_OFFSET_ARRAYS):
         np.testing.assert_array_equal(ours.array(name), theirs.array(name))
-    rows = np.arange(ours.rows)
+    rows = np.arange(ours.vectors)
     np.testing.assert_allclose(ours.store.decode(rows), theirs.store.decode(rows), atol=5e-3)
     found = [[answer.text for answer in answers] for answers in asked.search(QUESTIONS, 3)]
     expected = [

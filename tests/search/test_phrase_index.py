@@ -57,7 +57,7 @@ def test_create_from_a_generator(tmp_path: Path) -> None:
     assert {document for document, _, _ in found(made)} == {"tower", "london", "paris"}
     last = reports[-1]
     assert (last.documents, last.passages, last.unchanged) == (3, made.info().passages, 0)
-    assert last.rows == made.info().rows <= last.tokens
+    assert last.vectors == made.info().vectors <= last.tokens
     assert made.document("paris") == CITIES[2]
     assert made.document("rome") is None
 
@@ -86,7 +86,7 @@ def test_settings(tmp_path: Path) -> None:
     chosen = made.info().settings
     assert (chosen.quantizer, chosen.filter_threshold, chosen.candidates) == ("fp16", None, "exact")
     filtered = PhraseIndex.create(tmp_path / "few", CITIES, model=HashEncoder(), filter_threshold=0.9)
-    assert filtered.info().rows < made.info().rows
+    assert filtered.info().vectors < made.info().vectors
     with pytest.raises(ConfigError, match="quantizer='int3'"):
         PhraseIndex.create(tmp_path / "odd", CITIES, model=HashEncoder(), quantizer="int3")  # type: ignore[arg-type]
 

@@ -6,7 +6,7 @@ from typing import Any, Self, overload
 
 from densephrases.client.http import Address, AsyncConnection, Connection
 from densephrases.client.operations import Calls, Operations, Result
-from densephrases.index.folder import IndexInfo
+from densephrases.index.info import IndexInfo
 from densephrases.index.progress import Progress
 from densephrases.search.answers import Answer
 from densephrases.search.relations import QUESTION, Fact, RelationQuery

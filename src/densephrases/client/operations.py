@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from densephrases.client.http import Call
 from densephrases.errors import DataError
-from densephrases.index.folder import IndexInfo
+from densephrases.index.info import IndexInfo
 from densephrases.index.progress import Progress
 from densephrases.index.settings import IndexSettings
 from densephrases.search.answers import Answer, PhraseSpan, SourceDocument

@@ -70,7 +70,7 @@ class EncodedFile:
         kept = [passage.kept(threshold) for passage in self.passage_vectors]
         vectors = [passage.vectors_TD[mask] for passage, mask in zip(self.passage_vectors, kept, strict=True)]
         rows_P = np.array([len(each) for each in vectors], dtype=np.int64)
-        decoded_RD = VectorStore.of(np.concatenate(vectors), rows_P, quantizer, pq).decode(slice(None))
+        decoded_RD = VectorStore.from_vectors(np.concatenate(vectors), rows_P, quantizer, pq).decode(slice(None))
         changed = []
         for passage, mask, some_RD in zip(
             self.passage_vectors, kept, np.split(decoded_RD, np.cumsum(rows_P)[:-1]), strict=True
@@ -150,7 +150,7 @@ class LexicalPenalties:
 
     @classmethod
     def of(cls, encoded: EncodedFile, weight: float) -> Self:
-        terms = SegmentTerms.of([p.passage for p in encoded.passages])
+        terms = SegmentTerms.from_passages([p.passage for p in encoded.passages])
         texts = [question.text for _, question in encoded.questions]
         words = QuestionTerms.from_questions(texts, TermWeights.from_segments([terms]), weight)
         return cls(terms, words, [p.passage.text for p in encoded.passages])

@@ -1,4 +1,4 @@
-"""What is true of an index on disk, and how it changes: new files first, then a manifest that names them."""
+"""How an index changes: new files are written first, then a manifest that names them replaces the last one."""
 
 import os
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from densephrases.arrays import Mask
 from densephrases.index.durable_files import HashedFile
 from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifest, SegmentEntry
 from densephrases.index.own_files import remove_unnamed
-from densephrases.index.snapshot import Place, Snapshot, marks_of
+from densephrases.index.snapshot import DocumentLocation, Snapshot, deletion_marks
 from densephrases.quantize.codebooks import ProductQuantizer
 
 
@@ -32,20 +32,20 @@ class Commits:
         self._see(Manifest.load(self.folder))
 
     def new_segment_folder(self) -> Path:
-        """A place for a segment. Until a manifest names it, it is left-over."""
+        """A new folder for a segment. Until a manifest names it, the next writer removes it."""
         return self._new_path(SEGMENTS_FOLDER)
 
-    def _new_path(self, place: str, suffix: str = "") -> Path:
-        """A name that neither we nor anyone else has used there."""
+    def _new_path(self, parent: str, suffix: str = "") -> Path:
+        """A name that neither the index nor anyone else has used."""
         while True:
             name, manifest = self.manifest.numbered()
             self._see(manifest)
-            path = self.folder / place / f"{name}{suffix}"
+            path = self.folder / parent / f"{name}{suffix}"
             if not os.path.lexists(path):
                 return path
 
-    def commit(self, added: tuple[SegmentEntry, ...], deleted: list[Place], *, building: bool) -> None:
-        """New segments and deletion marks become true together."""
+    def commit(self, added: tuple[SegmentEntry, ...], deleted: list[DocumentLocation], *, building: bool) -> None:
+        """Add segments and mark documents as deleted, in one step."""
         self.save([*self._marked(deleted), *added], building=building)
 
     def save(self, entries: Sequence[SegmentEntry], *, building: bool) -> None:
@@ -56,13 +56,13 @@ class Commits:
     def _see(self, manifest: Manifest) -> None:
         self.snapshot = Snapshot(self.folder, manifest, self.product_quantizer, self.snapshot)
 
-    def _marked(self, places: list[Place]) -> list[SegmentEntry]:
+    def _marked(self, locations: list[DocumentLocation]) -> list[SegmentEntry]:
         """The segments' entries with some more documents deleted."""
         entries = list(self.manifest.segments)
-        for number in sorted({place.segment for place in places}):
+        for number in sorted({location.segment for location in locations}):
             old = self.snapshot.deleted[number]
             mask = np.zeros(entries[number].documents, dtype=bool) if old is None else old.copy()
-            mask[[place.document for place in places if place.segment == number]] = True
+            mask[[location.document for location in locations if location.segment == number]] = True
             entries[number] = self._write_marks(entries[number], mask)
         return entries
 
@@ -71,7 +71,7 @@ class Commits:
         path.parent.mkdir(exist_ok=True)
         file = HashedFile(path)
         try:
-            file.write(marks_of(mask))
+            file.write(deletion_marks(mask))
             written = file.finish()
         except OSError:
             file.abandon()
@@ -79,5 +79,5 @@ class Commits:
         return replace(entry, deleted=int(mask.sum()), deleted_file=path.name, deleted_entry=written)
 
     def remove_unnamed(self) -> None:
-        """What a killed run, or a merge, has left behind."""
+        """Remove what a killed run, or a merge, has left behind."""
         remove_unnamed(self.folder, self.manifest)

@@ -1,4 +1,4 @@
-"""Files that survive a crash: hashed while they are written, synced before anything refers to them."""
+"""Files that survive a crash: hashed while they are written, synced before anything refers to them, never links."""
 
 import errno
 import json
@@ -11,23 +11,23 @@ from io import BufferedWriter, FileIO
 from pathlib import Path
 from typing import Any, Self
 
+from densephrases.atomic_files import new_path, replacing
 from densephrases.errors import PhraseIndexError
 
-DAMAGE_REMEDY = "restore it from a copy or build the index anew"
+DAMAGE_REMEDY = "restore it from a copy or build a new index"
 _BUFFER = 1 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """What a manifest knows of a file."""
+    """Size and checksum of a file, as the manifest lists them."""
 
     size: int
     sha256: str
 
     @classmethod
-    def of(cls, path: Path) -> Self:
-        """Of a file that is there already."""
+    def from_file(cls, path: Path) -> Self:
         digest = sha256()
         with path.open("rb") as file:
             while block := file.read(_BUFFER):
@@ -36,15 +36,19 @@ class FileEntry:
 
 
 def opened_here(path: str, flags: int) -> int:
-    """Opens a file, never one that a link in its place points to."""
+    """An opener that follows no symbolic link."""
     try:
         return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise
-        raise PhraseIndexError(
-            f"'{path}' is a symbolic link, and an index follows none; remove it and run the same command again."
-        ) from error
+        raise _link_refused(path) from error
+
+
+def _link_refused(path: str | Path) -> PhraseIndexError:
+    return PhraseIndexError(
+        f"'{path}' is a symbolic link, and an index follows none; remove it and run the same command again."
+    )
 
 
 class HashedFile:
@@ -69,37 +73,19 @@ class HashedFile:
         return FileEntry(self.size, self._digest.hexdigest())
 
     def abandon(self) -> None:
-        """Close without caring for what is still in the buffer."""
+        """Close, whether or not the buffer can still be written."""
         try:
             self._file.close()
-        except OSError:  # the disk is full: that has been said already
+        except OSError:  # the disk is full, which has been reported already
             self._file.raw.close()
 
 
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder as lasting as the files; where folders cannot be opened, the system does it."""
-    if os.name == "nt":
-        return
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
-
-
 def replace_json(path: Path, values: Any) -> None:
-    """The new content or the old, whatever happens in between."""
-    new = path.with_suffix(".new")
-    file = HashedFile(new)
-    try:
+    """Replace a file as a whole. A link where its new content would be written is refused and stays."""
+    if new_path(path).is_symlink():
+        raise _link_refused(new_path(path))
+    with replacing(path) as new, open(new, "wb", opener=opened_here) as file:
         file.write((json.dumps(values, indent=1) + "\n").encode())
-        file.finish()
-    except OSError:
-        file.abandon()
-        new.unlink(missing_ok=True)
-        raise
-    new.replace(path)
-    sync_folder(path.parent)
 
 
 @contextmanager

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from densephrases.arrays import Mask
 from densephrases.errors import DataError, PhraseIndexError
-from densephrases.index.build.builder import PartBuilder
+from densephrases.index.build.builder import SegmentBuilder
 from densephrases.index.build.merge import Run, add_candidates, copy_runs, is_whole, largest_segment, plan_merge
 from densephrases.index.commits import Commits
-from densephrases.index.disk_usage import Storage
+from densephrases.index.disk_usage import DiskUsage
 from densephrases.index.durable_files import full_disk_explained
+from densephrases.index.info import IndexInfo
 from densephrases.index.lock import only_writer
 from densephrases.index.manifest import DELETED_FOLDER, MANIFEST_FILE, SEGMENTS_FOLDER, Manifest, SegmentEntry
 from densephrases.index.own_files import refuse_foreign, refuse_links
@@ -26,26 +26,14 @@ from densephrases.text.documents import Document
 from densephrases.version import __version__
 
 
-@dataclass(frozen=True, slots=True)
-class IndexInfo:
-    """What an index holds. Passages, rows and bytes count deleted documents until the index is optimised."""
-
-    settings: IndexSettings
-    package_version: str
-    building: bool
-    segments: int
-    documents: int
-    deleted: int
-    passages: int
-    rows: int
-    bytes: int
-
-
 class IndexFolder:
     """One writer and any number of readers; a reader sees the index as it was when opened or refreshed.
 
-    Vectors may be coded by a code of the model's, which is given with the folder; else it is taken from the model
-    that the index names, if vectors are asked for at all.
+    Args:
+        folder: Where the index is.
+        pq: The model's product quantizer, if vectors are stored by it; None reads it from the model that the index
+            names, when a vector is read.
+        before: A snapshot whose open segments are shared.
     """
 
     def __init__(self, folder: Path, pq: ProductQuantizer | None = None, before: Snapshot | None = None) -> None:
@@ -125,17 +113,12 @@ class IndexFolder:
         return self.snapshot.deleted
 
     @property
-    def live_rows(self) -> list[Mask | None]:
-        """For each segment the rows that may be found, None if all may."""
-        return self.snapshot.live_rows
-
-    @property
     def documents(self) -> int:
         return sum(entry.documents - entry.deleted for entry in self.manifest.segments)
 
     @property
-    def rows(self) -> int:
-        return sum(entry.rows for entry in self.manifest.segments)
+    def vectors(self) -> int:
+        return sum(entry.vectors for entry in self.manifest.segments)
 
     def info(self) -> IndexInfo:
         entries = self.manifest.segments
@@ -147,13 +130,12 @@ class IndexFolder:
             documents=self.documents,
             deleted=sum(entry.deleted for entry in entries),
             passages=sum(entry.passages for entry in entries),
-            rows=self.rows,
+            vectors=self.vectors,
             bytes=sum(file.size for entry in entries for _, file in entry.paths()),
         )
 
-    def storage(self) -> Storage:
-        """What the bytes are for."""
-        return Storage.of(self.manifest.segments, self.segments)
+    def disk_usage(self) -> DiskUsage:
+        return DiskUsage.from_segments(self.manifest.segments, self.segments)
 
     def find(self, identifier: str) -> Document | None:
         """The document with this id."""
@@ -203,7 +185,7 @@ class IndexFolder:
         self.settings.refuse_other_model(encoder)
         self.settings.refuse_other_limits(encoder)
         with self._writing():
-            builder = PartBuilder(self._commits, encoder, progress or (lambda _: None), replacing=replacing)
+            builder = SegmentBuilder(self._commits, encoder, progress or (lambda _: None), replacing=replacing)
             builder.run(documents)
             self._merge(self._first_merged())
             return builder.finished()
@@ -218,15 +200,18 @@ class IndexFolder:
             self._commits.remove_unnamed()
 
     def _first_merged(self) -> int:
-        """Parts are merged, and with them the segments before them that are not larger: their number stays small."""
+        """Partial segments are merged, and earlier ones that are not larger than these together.
+
+        So the number of segments stays small.
+        """
         entries = self.manifest.segments
-        first = next((i for i, entry in enumerate(entries) if entry.part), len(entries))
-        rows = sum(entry.rows for entry in entries[first:])
-        if rows == 0 and first == len(entries):
+        first = next((i for i, entry in enumerate(entries) if entry.partial), len(entries))
+        vectors = sum(entry.vectors for entry in entries[first:])
+        if vectors == 0 and first == len(entries):
             return first
-        while first > 0 and entries[first - 1].rows <= min(rows, largest_segment(self.settings.dim) // 2):
+        while first > 0 and entries[first - 1].vectors <= min(vectors, largest_segment(self.settings.dim) // 2):
             first -= 1
-            rows += entries[first].rows
+            vectors += entries[first].vectors
         return first
 
     def _merge(self, first: int) -> None:
@@ -240,6 +225,6 @@ class IndexFolder:
         if not is_whole(runs):
             folder = self._commits.new_segment_folder()
             segment = Segment(folder, copy_runs(runs, folder), self.settings, self.product_quantizer)
-        elif not segment.entry.part:
+        elif not segment.entry.partial:
             return segment.entry
         return add_candidates(segment, self.settings.candidates)

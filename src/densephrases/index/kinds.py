@@ -1,4 +1,4 @@
-"""Names and numbers of an index's settings, without importing what implements them."""
+"""The kinds of quantizers, candidates and devices and their defaults, named without importing faiss."""
 
 from typing import Literal, get_args
 
@@ -8,7 +8,7 @@ CANDIDATE_KINDS: tuple[CandidateKind, ...] = get_args(CandidateKind)
 Quantizer = Literal["fp16", "int8", "int4", "pq"]
 QUANTIZERS: tuple[Quantizer, ...] = get_args(Quantizer)
 
-DEFAULT_EFFORT = 0.5  # of a search among candidates, from 0 to 1
+DEFAULT_EFFORT = 0.5  # of a search for candidates, from 0, fast, to 1, exact
 
 Device = Literal["cpu", "cuda"]  # that encodes passages
 DEVICES: tuple[Device, ...] = get_args(Device)

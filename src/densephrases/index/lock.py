@@ -1,4 +1,4 @@
-"""One writer at a time. The system frees the lock when its process ends, however it ends: no lock is ever stale."""
+"""One writer at a time. The system releases the lock whenever its process ends, so no lock is ever stale."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ _LOCKED_BYTE = 1 << 20  # far behind the name: Windows forbids reading locked by
 
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
-    """Refuse, naming the process, if another one writes to the folder; else keep others out."""
+    """Lock the folder for writing; if another process holds the lock, raise IndexBusyError, which names it."""
     path = folder / LOCK_FILE
     with open(path, "a+b", opener=opened_here) as file:
         if not _try_lock(file):

@@ -1,4 +1,4 @@
-"""The one file that says what belongs to an index; what it does not name does not exist."""
+"""The file that lists what belongs to an index. A file that it does not list is not part of the index."""
 
 import json
 import re
@@ -9,29 +9,29 @@ from typing import Any, Self
 
 from densephrases.errors import PhraseIndexError
 from densephrases.index.durable_files import FileEntry, replace_json
+from densephrases.index.former_manifest import FORMER_SCHEMA, from_former
 from densephrases.index.kinds import CandidateKind
 from densephrases.index.settings import IndexSettings
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 MANIFEST_FILE = "manifest.json"
-NEW_MANIFEST_FILE = "manifest.new"
 SEGMENTS_FOLDER = "segments"
 DELETED_FOLDER = "deleted"
 
-_PLAIN_NAME = re.compile(r"\w[\w.]*", re.ASCII)  # leads nowhere else
+_PLAIN_NAME = re.compile(r"\w[\w.]*", re.ASCII)  # leads to no other folder
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentEntry:
-    """A segment's counts and files; `part` is true until a build is finished and its parts are merged."""
+    """A segment's counts and files; `partial` is true until a build is finished and its segments are merged."""
 
     name: str
     documents: int
     passages: int
-    rows: int
+    vectors: int
     files: dict[str, FileEntry] = field(repr=False)
     candidates: CandidateKind = "exact"
-    part: bool = False
+    partial: bool = False
     deleted: int = 0
     deleted_file: str = ""
     deleted_entry: FileEntry | None = None
@@ -42,6 +42,10 @@ class SegmentEntry:
             yield f"{SEGMENTS_FOLDER}/{self.name}/{name}", entry
         if self.deleted_entry is not None:
             yield f"{DELETED_FOLDER}/{self.deleted_file}", self.deleted_entry
+
+    def unmarked(self) -> Self:
+        """Without its deletion marks."""
+        return replace(self, deleted=0, deleted_file="", deleted_entry=None)
 
     @classmethod
     def from_values(cls, values: dict[str, Any]) -> Self:
@@ -59,7 +63,7 @@ class Manifest:
     package_version: str
     segments: tuple[SegmentEntry, ...] = ()
     building: bool = False
-    next_number: int = 1  # of a segment or a deletion file: no name is ever used again
+    next_number: int = 1  # of a segment or a file of deletion marks: no number is used twice
     schema_version: int = SCHEMA_VERSION
 
     def with_segments(self, segments: tuple[SegmentEntry, ...], *, building: bool) -> Self:
@@ -82,23 +86,22 @@ class Manifest:
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise PhraseIndexError(
-                f"'{path}' is not valid JSON ({error}); restore it or build the index anew."
-            ) from error
+            raise PhraseIndexError(f"'{path}' is not valid JSON ({error}); restore it or build a new index.") from error
         return cls._from_values(values, path)
 
     @classmethod
     def _from_values(cls, values: Any, path: Path) -> Self:
         version = values.get("schema_version") if isinstance(values, dict) else None
-        if version != SCHEMA_VERSION:
+        if version not in (FORMER_SCHEMA, SCHEMA_VERSION):
             raise PhraseIndexError(
-                f"'{path}' has schema version {version}, this package reads {SCHEMA_VERSION}; "
-                "use a matching version of densephrases or build the index anew."
+                f"'{path}' has schema version {version}, this package reads {FORMER_SCHEMA} and {SCHEMA_VERSION}; "
+                "use a matching version of densephrases or build a new index."
             )
         try:
+            values = from_former(values, SCHEMA_VERSION) if version == FORMER_SCHEMA else values
             segments = tuple(SegmentEntry.from_values(entry) for entry in values["segments"])
             return cls(**{**values, "settings": IndexSettings(**values["settings"]), "segments": segments})
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise PhraseIndexError(
-                f"'{path}' has missing or unknown values ({error}); restore it or build the index anew."
+                f"'{path}' has missing or unknown values ({error}); restore it or build a new index."
             ) from error

@@ -17,7 +17,7 @@ def map_array(path: Path, dtype: Any) -> NDArray[Any]:
 
 
 def release_pages(array: NDArray[Any]) -> None:
-    """Give back the memory of what was read from a mapped file; it is read again if need be."""
+    """Release the memory of a mapped file; its pages are read again when they are used."""
     owner: Any = array
     while owner is not None and not isinstance(owner, mmap.mmap):
         owner = getattr(owner, "base", None)

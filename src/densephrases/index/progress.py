@@ -1,4 +1,4 @@
-"""How far a build is."""
+"""Progress of a build."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,14 +6,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a build is. Documents that were in the index already, with the same content, count as unchanged."""
+    """Counts of a build so far.
+
+    Attributes:
+        documents: Added, replaced ones included.
+        unchanged: Already in the index with the same content.
+        tokens: Of all passages, whether the filter kept them or not.
+        vectors: Tokens that the filter kept.
+    """
 
     documents: int = 0
     unchanged: int = 0
     replaced: int = 0
     passages: int = 0
     tokens: int = 0
-    rows: int = 0
+    vectors: int = 0
     characters: int = 0
     seconds: float = 0.0
 

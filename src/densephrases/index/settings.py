@@ -1,4 +1,4 @@
-"""What an index was made with and every later addition must agree with."""
+"""The settings of an index, which every later addition must agree with."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -11,25 +11,24 @@ from densephrases.model.config import FINGERPRINT_DIGITS
 from densephrases.model.encoder import Encoder
 from densephrases.model.folders import resolve
 from densephrases.quantize.codebooks import CODEBOOKS_FILE, ProductQuantizer
-from densephrases.quantize.product import refuse_none
-from densephrases.text.passages import LONGEST, SHORTEST
+from densephrases.quantize.product import require_pq
 
 _LIMITS = ("passage_tokens", "overlap", "title_tokens", "max_words")
 
 
 @dataclass(frozen=True, kw_only=True)
 class IndexSettings:
-    """The model, how its vectors are kept, and the limits by which text was cut.
+    """The model, how its vectors are stored, and the limits of passages.
 
     Attributes:
-        model: A bundled model's name or a folder: where the model was found, for whoever opens the index.
-        fingerprint: Names the passage encoder of the model.
+        model: Name of a bundled model, or the folder where the model was found.
+        fingerprint: Identifies the passage encoder of the model.
         tokenizer: Hash of its tokenizer.
         dim: Length of a vector.
         quantizer: How vectors are stored; by default as `default_quantizer` says.
-        product_quantizer: Digest of the model's product quantizer, if vectors are stored by it.
-        filter_threshold: Tokens with a lower filter logit are left out; None keeps all.
-        candidates: Kind of candidate index; None chooses by the number of rows.
+        product_quantizer: Digest of the model's product quantizer if the quantizer is `pq`, else empty.
+        filter_threshold: Tokens whose filter logits are not above it are dropped; None keeps all.
+        candidates: Kind of candidate index; None chooses by the number of token vectors.
     """
 
     model: str
@@ -44,8 +43,6 @@ class IndexSettings:
     overlap: int = 128
     title_tokens: int = 10
     max_words: int = 20
-    shortest_passage: int = SHORTEST
-    longest_passage: int = LONGEST
 
     def __post_init__(self) -> None:
         if self.quantizer not in QUANTIZERS:
@@ -58,8 +55,8 @@ class IndexSettings:
             )
 
     @classmethod
-    def of(cls, encoder: Encoder, model: str, quantizer: Quantizer | None = None) -> Self:
-        """What an encoder found as `model` asks for, its own filter threshold included."""
+    def from_encoder(cls, encoder: Encoder, model: str, quantizer: Quantizer | None = None) -> Self:
+        """Defaults for an encoder, its filter threshold included; `model` is where it was found."""
         refuse_split(encoder)
         quantizer = quantizer or default_quantizer(encoder)
         limits = {name: getattr(encoder.config, name) for name in _LIMITS}
@@ -69,7 +66,7 @@ class IndexSettings:
             tokenizer=tokenizer_hash(encoder),
             dim=encoder.config.vector_size,
             quantizer=quantizer,
-            product_quantizer=refuse_none(encoder.product_quantizer).digest if quantizer == "pq" else "",
+            product_quantizer=require_pq(encoder.product_quantizer).digest if quantizer == "pq" else "",
             filter_threshold=encoder.config.filter_threshold,
             **limits,
         )
@@ -81,7 +78,7 @@ class IndexSettings:
         return replace(self, candidates=kind)
 
     def refuse_other_model(self, encoder: Encoder) -> None:
-        """The model must be the index's in all that shapes passage vectors; its query encoder may differ."""
+        """The passage encoder must be the one of the index; the query encoder may differ."""
         refuse_split(encoder)
         expected: list[tuple[str, object, Callable[[], object]]] = [
             ("vector size", self.dim, lambda: encoder.config.vector_size),
@@ -94,24 +91,24 @@ class IndexSettings:
                     f"The index was built with model '{self.model}' ({name} {ours}), not with the given model of "
                     f"base '{encoder.config.base}' ({name} {found}); use that model or build a new index."
                 )
-        self.code_from(encoder.product_quantizer)
+        self.resolve_pq(encoder.product_quantizer)
 
-    def code_from(self, given: ProductQuantizer | None) -> ProductQuantizer | None:
-        """The code of the vectors: the one that is given, or that of the model which the index names."""
+    def resolve_pq(self, given: ProductQuantizer | None) -> ProductQuantizer | None:
+        """The product quantizer of the index, None if it has none: the given one, or that of the index's model."""
         if not self.product_quantizer:
             return None
         pq = ProductQuantizer.read(resolve(self.model), self.dim) if given is None else given
         if pq is None or pq.digest != self.product_quantizer:
             found = "none" if pq is None else pq.digest
             raise PhraseIndexError(
-                f"The index's vectors are coded by {CODEBOOKS_FILE} of model '{self.model}' as it was "
-                f"({self.product_quantizer}), and there is {found} now; open the index with that model, restore the "
+                f"The index's vectors are encoded by {CODEBOOKS_FILE} of model '{self.model}' "
+                f"({self.product_quantizer}), but there is {found} now; open the index with that model, restore the "
                 "file, or build a new index."
             )
         return pq
 
     def refuse_other_limits(self, encoder: Encoder) -> None:
-        """What is added must be cut as the rest was."""
+        """New documents must be cut into passages like the others."""
         for name in _LIMITS:
             if (ours := getattr(self, name)) != (theirs := getattr(encoder.config, name)):
                 raise PhraseIndexError(
@@ -120,12 +117,12 @@ class IndexSettings:
                 )
 
     def first_difference(self, other: Self) -> str:
-        """The name of a setting in which two differ, or nothing."""
+        """The name of the first setting in which two differ, or an empty string."""
         return next((f.name for f in fields(self) if getattr(self, f.name) != getattr(other, f.name)), "")
 
 
 def default_quantizer(encoder: Encoder) -> Quantizer:
-    """Short codes must be learned beforehand: an index's first rows say too little of how vectors are spread."""
+    """`pq` if the model has codebooks; those of the first vectors of an index would be too specific."""
     return "int8" if encoder.product_quantizer is None else "pq"
 
 

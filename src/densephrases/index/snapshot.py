@@ -1,4 +1,4 @@
-"""What one manifest says, opened for reading. It stays as it is while others write."""
+"""The segments of one manifest, opened for reading. A snapshot stays the same while others write."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ from densephrases.quantize.codebooks import ProductQuantizer
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a document stands."""
+class DocumentLocation:
+    """A document by its number in a segment."""
 
     segment: int
     document: int
@@ -40,8 +40,8 @@ class Snapshot:
         self.segments: list[Segment] = [self._segment(entry, opened.get(entry.name)) for entry in manifest.segments]
 
     def _segment(self, entry: SegmentEntry, opened: Segment | None) -> Segment:
-        """As it was opened before, if only its deletion marks may have changed."""
-        if opened is not None and opened.entry.files == entry.files:
+        """As it was opened before, if nothing but its deletion marks has changed."""
+        if opened is not None and opened.entry.unmarked() == entry.unmarked():
             return opened
         return Segment(self.folder / SEGMENTS_FOLDER / entry.name, entry, self.manifest.settings, self._pq)
 
@@ -63,22 +63,14 @@ class Snapshot:
         mask[map_array(self.folder / DELETED_FOLDER / entry.deleted_file, "<u4")] = True
         return mask
 
-    @cached_property
-    def live_rows(self) -> list[Mask | None]:
-        """For each segment the rows of documents that are not deleted, None if all are."""
-        return [
-            None if mask is None else segment.rows_of_documents(~mask)
-            for segment, mask in zip(self.segments, self.deleted, strict=True)
-        ]
-
-    def locate(self, identifiers: Sequence[str]) -> dict[str, Place]:
-        """Where the documents with these ids stand; those that are deleted or not there are left out."""
+    def locate(self, identifiers: Sequence[str]) -> dict[str, DocumentLocation]:
+        """The documents with these ids; those that are deleted or not there are left out."""
         hashes = np.array([id_hash(identifier) for identifier in identifiers], dtype=np.uint64)
         found = {}
         for number, (segment, mask) in enumerate(zip(self.segments, self.deleted, strict=True)):
-            for place, document in segment.find_hashed(identifiers, hashes).items():
+            for position, document in segment.find_hashed(identifiers, hashes).items():
                 if mask is None or not mask[document]:
-                    found[identifiers[place]] = Place(number, document)
+                    found[identifiers[position]] = DocumentLocation(number, document)
         return found
 
     def refuse_wrong_sizes(self) -> None:
@@ -91,7 +83,7 @@ class Snapshot:
         found = []
         for name, entry in self._files():
             problem = self._size_problem(name, entry)
-            if not problem and FileEntry.of(self.folder / name) != entry:
+            if not problem and FileEntry.from_file(self.folder / name) != entry:
                 problem = f"'{self.folder / name}' is damaged: its checksum differs; {DAMAGE_REMEDY}."
             found += [problem] if problem else []
         return found
@@ -108,6 +100,6 @@ class Snapshot:
         return ""
 
 
-def marks_of(mask: Mask) -> NDArray[np.uint32]:
+def deletion_marks(mask: Mask) -> NDArray[np.uint32]:
     """The numbers of the deleted documents, as they are stored."""
     return np.flatnonzero(mask).astype("<u4")

@@ -1,7 +1,7 @@
-"""Threads that work on one thing after the other and hand it on, made of queues alone.
+"""A pipeline of threads, connected by queues.
 
-An executor would do, but for Ctrl-C: where that interrupts the main thread while it hands something over, a lock of the
-executor's may stay shut, and everyone waits forever. Queues of this kind have no such moment.
+An executor would do, except for Ctrl-C: if it interrupts the main thread while this submits work, a lock of the
+executor may stay locked, and all threads wait forever. A `SimpleQueue` has no such moment.
 """
 
 import threading
@@ -15,11 +15,11 @@ class _Outcome(NamedTuple):
     error: BaseException | None = None
 
 
-_End = None  # of what comes through a queue
+_End = None  # the last item of a queue
 
 
-class Stages:
-    """Work that is done by a thread each, in order; what fails is raised by `get`, and what follows still done."""
+class WorkerThreads:
+    """One thread for each step of the work, in order. `get` raises what a step raised; later values are still done."""
 
     def __init__(self, *works: Callable[[Any], Any]) -> None:
         self._queues: list[SimpleQueue[_Outcome | None]] = [SimpleQueue() for _ in range(len(works) + 1)]
@@ -42,7 +42,7 @@ class Stages:
         return outcome.value
 
     def stop(self) -> None:
-        """What was not begun is left undone."""
+        """End the threads; values that no step has begun are dropped."""
         self._stopped = True
         self._queues[0].put(_End)
         for thread in self._threads:
@@ -58,7 +58,7 @@ class Stages:
             if given.error is None and not self._stopped:
                 given = _tried(work, given.value)
             outbox.put(given)
-            del given  # what was handed on may be large
+            del given  # it may be large
         outbox.put(_End)
 
 

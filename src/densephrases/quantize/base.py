@@ -1,4 +1,4 @@
-"""What turns vectors into records of a few bytes, and scores records without making vectors of them again."""
+"""The interface of codecs: vectors to records of a few bytes and back, and scores without decoding."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from densephrases.quantize.codebooks import ProductQuantizer
 Records = NDArray[Any]
 Scorer = Callable[[Records], Floats]
 
-# Shape suffixes: B queries, N rows, P passages, D vector size.
+# Shape suffixes: B queries, N vectors, P passages, D vector size.
 
 
 class Codec(ABC):
@@ -26,54 +26,54 @@ class Codec(ABC):
     @property
     @abstractmethod
     def row_type(self) -> np.dtype[Any]:
-        """How one row stands in the file."""
+        """The record of one vector."""
 
     @abstractmethod
     def encode(self, vectors_ND: NDArray[np.floating[Any]]) -> Records: ...
 
     @abstractmethod
     def decode(self, records_N: Records) -> Floats:
-        """Vectors, as near to what was encoded as the codes allow."""
+        """The vectors that were encoded, up to the quantization error."""
 
     @abstractmethod
     def scorer(self, queries_BD: Floats) -> Scorer:
-        """Gives the inner products (B, N) of the queries with what records decode to."""
+        """Gives the inner products (B, N) of the queries with decoded records."""
 
     def scorers(self, queries_BD: Floats) -> list[Scorer]:
-        """For each query one that gives its inner products (N) alone, where queries have rows of their own."""
+        """One for each query, which gives its inner products (N) with records of its own."""
         return [_of_one(self.scorer(query_D[None])) for query_D in queries_BD]
 
 
 class IndexCodec(Codec):
-    """A codec that is made from the first rows of an index and shared by all of them."""
+    """A codec that is fitted to the first vectors of an index and shared by all of them."""
 
-    means: Codec | None = None  # codes what the rows of a passage have in common; rows then code what is beyond it
+    centroid_codec: Codec | None = None  # of passage centroids, if vectors are stored as residuals relative to them
 
     @classmethod
     @abstractmethod
     def fit(cls, vectors_ND: Floats, pq: ProductQuantizer | None) -> Self:
-        """From some vectors, or by the code that the model brings along."""
+        """From some vectors, or from the model's product quantizer."""
 
     @classmethod
     @abstractmethod
     def from_bytes(cls, data: NDArray[np.uint8], dim: int, pq: ProductQuantizer | None) -> Self:
-        """What `to_bytes` gave, and the model's code if the index was made with one."""
+        """From what `to_bytes` gave and the model's product quantizer, if the index was built with one."""
 
     @abstractmethod
     def to_bytes(self) -> bytes:
-        """What an index keeps of it."""
+        """What an index stores of it."""
 
 
 def _of_one(scorer: Scorer) -> Scorer:
     return lambda records_N: scorer(records_N)[0]
 
 
-def passage_means(vectors_ND: NDArray[np.floating[Any]], rows_P: NDArray[np.int64]) -> Floats:
-    """Of the rows of each passage, which stand one after the other; zeros for a passage without rows."""
-    means_PD = np.zeros((len(rows_P), vectors_ND.shape[1]), dtype=np.float32)
+def passage_centroids(vectors_ND: NDArray[np.floating[Any]], rows_P: NDArray[np.int64]) -> Floats:
+    """The mean of each passage's vectors, of which `rows_P` says how many follow; zeros for a passage without any."""
+    centroids_PD = np.zeros((len(rows_P), vectors_ND.shape[1]), dtype=np.float32)
     full_P = rows_P > 0
     first_P = np.cumsum(rows_P) - rows_P
     if full_P.any():
         sums_PD = np.add.reduceat(vectors_ND.astype(np.float32), first_P[full_P], axis=0)
-        means_PD[full_P] = sums_PD / rows_P[full_P, None]
-    return means_PD
+        centroids_PD[full_P] = sums_PD / rows_P[full_P, None]
+    return centroids_PD

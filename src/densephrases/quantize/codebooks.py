@@ -25,12 +25,12 @@ VALUES = 256  # of a byte
 _DIGEST_DIGITS = 16
 
 
-# Shape suffixes: D vector size, K numbers, F bytes of a record, V values of a byte.
+# Shape suffixes: D vector size, K components, F bytes of a record, V values of a byte.
 
 
 @dataclass(frozen=True, slots=True)
 class Codebooks:
-    """One codebook of 256 centroids for each byte of a pq.
+    """One codebook of 256 centroids for each byte of a record.
 
     Attributes:
         sizes_F: How many components share each byte.
@@ -46,17 +46,17 @@ class Codebooks:
 
     @property
     def groups(self) -> list[slice]:
-        """Where each byte's numbers stand in the other arrays."""
+        """Where each byte's components are in the other arrays."""
         edges = np.cumsum([0, *self.sizes_F.tolist()]).tolist()
         return [slice(first, stop) for first, stop in pairwise(edges)]
 
-    def fits(self, numbers: int) -> bool:
-        """Whether every number is in one byte, and all arrays are as long as they should be."""
+    def fits(self, components: int) -> bool:
+        """Whether every component is in one byte, and all arrays have the right shape."""
         return (
-            self.centroids_KV.shape == (numbers, VALUES)
-            and self.scale_K.shape == (numbers,)
-            and int(self.sizes_F.sum()) == numbers
-            and sorted(self.components_K.tolist()) == list(range(numbers))
+            self.centroids_KV.shape == (components, VALUES)
+            and self.scale_K.shape == (components,)
+            and int(self.sizes_F.sum()) == components
+            and sorted(self.components_K.tolist()) == list(range(components))
         )
 
 

@@ -8,10 +8,10 @@ from itertools import accumulate
 
 import numpy as np
 
-from densephrases.arrays import Ints
+from densephrases.arrays import Ints, owners
 from densephrases.index.segment.reader import DocumentRecord, Segment
 from densephrases.search.scoring.pairs import Phrases
-from densephrases.search.scoring.searchable import SearchableSegment, passages_of
+from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.text.sentences import sentence_spans
 
 _PASSAGE_BITS = 40
@@ -128,7 +128,7 @@ class PassageTexts:
 
 
 def _passages(segment: Segment, phrases: Phrases) -> Ints:
-    return passages_of(segment, phrases.start_N)
+    return owners(segment.vector_edges, phrases.start_N)
 
 
 def _documents(segment: Segment, phrases: Phrases) -> Ints:
@@ -136,9 +136,9 @@ def _documents(segment: Segment, phrases: Phrases) -> Ints:
 
 
 def _begins(segment: Segment, phrases: Phrases) -> Ints:
-    return segment.places(phrases.start_N) - segment.passage_bytes[_passages(segment, phrases)]
+    return segment.token_offsets(phrases.start_N) - segment.passage_bytes[_passages(segment, phrases)]
 
 
 def _stops(segment: Segment, phrases: Phrases) -> Ints:
-    stops_N = segment.places(phrases.end_N) + segment.lengths(phrases.end_N)
+    stops_N = segment.token_offsets(phrases.end_N) + segment.lengths(phrases.end_N)
     return stops_N - segment.passage_bytes[_passages(segment, phrases)]

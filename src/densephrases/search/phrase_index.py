@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from densephrases.errors import DensePhrasesError, MissingExtraError, PhraseIndexError
-from densephrases.index.disk_usage import Storage
-from densephrases.index.folder import IndexFolder, IndexInfo
+from densephrases.index.disk_usage import DiskUsage
+from densephrases.index.folder import IndexFolder
+from densephrases.index.info import IndexInfo
 from densephrases.index.kinds import CandidateKind, Device, Quantizer
 from densephrases.index.manifest import Manifest
 from densephrases.index.progress import Progress, ProgressCallback
@@ -71,7 +72,7 @@ class PhraseIndex:
             progress: Called with a report every few seconds and at the end.
         """
         encoder = encoder_of(model, device)
-        settings = IndexSettings.of(encoder, name_of(model, encoder), quantizer).with_candidates(candidates)
+        settings = IndexSettings.from_encoder(encoder, name_of(model, encoder), quantizer).with_candidates(candidates)
         if filter_threshold != "model":
             settings = settings.with_threshold(filter_threshold)
         index = cls(IndexFolder.create(Path(folder), settings, encoder.product_quantizer), encoder)
@@ -137,9 +138,9 @@ class PhraseIndex:
     def info(self) -> IndexInfo:
         return self.folder.info()
 
-    def storage(self) -> Storage:
+    def disk_usage(self) -> DiskUsage:
         """How many bytes of the folder each kind of data takes."""
-        return self.folder.storage()
+        return self.folder.disk_usage()
 
     def document(self, identifier: str) -> Document | None:
         """The document with this id; None if there is none."""

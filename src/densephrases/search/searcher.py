@@ -8,11 +8,12 @@ from itertools import chain, islice
 from densephrases.errors import ConfigError, DataError
 from densephrases.index.snapshot import Snapshot
 from densephrases.model.encoder import Encoder
-from densephrases.search.answers import Answer, DistinctResults, answers_from_phrases
+from densephrases.search.answers import Answer
 from densephrases.search.confidence import RIVALS, Calibration
 from densephrases.search.filters import Filter
 from densephrases.search.passages import PassageTexts, sampled_texts
 from densephrases.search.request import SearchRequest
+from densephrases.search.results import DistinctResults, answers_from_phrases
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import SearchableSegment, exact_candidates, searchable_segments

@@ -60,7 +60,7 @@ def test_several_paths_and_settings(densephrases: Command, corpus: Path, exporte
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--quantizer", "pq"], "needs a model with a code of its vectors"),
+        (["--quantizer", "pq"], "needs a model with a product quantizer"),
         (["--quantizer", "int8", "--candidates", "passages"], "candidates='passages' goes with quantizer='pq'"),
     ],
 )
@@ -355,14 +355,14 @@ def test_what_the_bytes_are_for(densephrases: Command, made_index: Path) -> None
     assert re.search(r"\d+ of \d+ tokens kept", shown)
     assert re.search(r"vectors +│ +[\d,]+ +│ +[\d.]+ +│ +[\d.]+", shown)
     values = json.loads(densephrases("info", made_index, "--storage", "--json").out)
-    assert sum(values["storage"]["parts"].values()) == values["bytes"]
+    assert sum(values["storage"]["purposes"].values()) == values["bytes"]
     assert values["storage"]["bytes_per_token"] == values["bytes"] / values["storage"]["tokens"]
 
 
 def test_check(densephrases: Command, index: Path) -> None:
     whole = densephrases("check", index)
     assert re.fullmatch(r"3 documents in [\d.]+ kB: every file is as it was written\n", whole.out)
-    vectors, begins = next(index.rglob("vectors.bin")), next(index.rglob("begins.bin"))
+    vectors, begins = next(index.rglob("vectors.bin")), next(index.rglob("token_offset_lows.bin"))
     content = bytearray(vectors.read_bytes())
     content[10] ^= 1
     vectors.write_bytes(content)

@@ -11,7 +11,7 @@ from densephrases.text.passages import LONGEST, split_passages
 from tests.index.made_up import long_text
 
 DOCUMENTS = st.lists(st.integers(0, 900), max_size=12).map(
-    lambda lengths: [PreparedDocument.of(Document(str(i), long_text(i, n))) for i, n in enumerate(lengths)]
+    lambda lengths: [PreparedDocument.from_document(Document(str(i), long_text(i, n))) for i, n in enumerate(lengths)]
 )
 
 

@@ -18,18 +18,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from densephrases.errors import PhraseIndexError
-from densephrases.index.build import builder as parts
+from densephrases.index.build import builder
 from densephrases.index.build import tokenizer_pool as tokenizing
 from densephrases.index.build.tokenizer_pool import TokenizerPool, results
 from densephrases.index.folder import IndexFolder
 from densephrases.index.kinds import Quantizer
 from densephrases.index.manifest import SegmentEntry
-from densephrases.index.segment.reader import MEANS_FILE, VECTORS_FILE
+from densephrases.index.segment.files import CENTROIDS_FILE, VECTORS_FILE
 from densephrases.index.segment.token_offsets import TOKEN_OFFSET_ARRAYS
-from densephrases.index.segment.token_rows import Rows
+from densephrases.index.segment.token_rows import TokenRows
 from densephrases.index.segment.writer import SegmentWriter
 from densephrases.index.settings import IndexSettings
-from densephrases.index.vectors.store import CodedRows
+from densephrases.index.vectors.encoded import EncodedVectors
 from densephrases.model.bulk_encoder import BulkEncoder, KeptVectors, PQCodes, QuantizeVectors
 from densephrases.model.encoder import PassageVectors
 from densephrases.model.packing import PackedPassages, Packing
@@ -68,8 +68,8 @@ class BulkHashEncoder(HashEncoder, BulkEncoder):
         codec = ResidualPQCodec(pq)
 
         def codes(vectors_RD: Any, rows_P: Any) -> PQCodes:
-            coded = CodedRows.of(vectors_RD, rows_P, codec)
-            return PQCodes(np.concatenate(coded.records_N)["codes"], coded.means_P["codes"])
+            encoded = EncodedVectors.by_codec(vectors_RD, rows_P, codec)
+            return PQCodes(np.concatenate(encoded.records_N)["codes"], encoded.centroids_P["codes"])
 
         return codes
 
@@ -98,7 +98,9 @@ def build(
     folder: Path, encoder: HashEncoder, given_documents: list[Document], quantizer: Quantizer = "fp16"
 ) -> IndexFolder:
     """As half floats: codes of 8 and 4 bits depend on what is in the first chunk."""
-    index = IndexFolder.create(folder, IndexSettings.of(encoder, "hash", quantizer), encoder.product_quantizer)
+    index = IndexFolder.create(
+        folder, IndexSettings.from_encoder(encoder, "hash", quantizer), encoder.product_quantizer
+    )
     index.add(given_documents, encoder)
     return index
 
@@ -106,7 +108,7 @@ def build(
 def contents(index: IndexFolder) -> list[Any]:
     found: list[Any] = []
     for segment in index.segments:
-        arrays = ("passage_offsets", "passage_rows", *TOKEN_OFFSET_ARRAYS)
+        arrays = ("passage_offsets", "vector_edges", *TOKEN_OFFSET_ARRAYS)
         found += [*(segment.array(name).tolist() for name in arrays), segment.blob(VECTORS_FILE).tolist()]
         found += [segment.document(number) for number in range(segment.documents)]
     return found
@@ -128,7 +130,7 @@ def test_rows_are_coded_where_they_were_encoded(tmp_path: Path) -> None:
     plain = build(tmp_path / "plain", CodedPlainEncoder(), given_documents, "pq")
     bulk = build(tmp_path / "bulk", encoder, given_documents, "pq")
     assert contents(bulk) == contents(plain)
-    means = [[segment.blob(MEANS_FILE).tolist() for segment in index.segments] for index in (bulk, plain)]
+    means = [[segment.blob(CENTROIDS_FILE).tolist() for segment in index.segments] for index in (bulk, plain)]
     assert means[0] == means[1]
     assert encoder.codings > 0
     assert bulk.check() == []
@@ -154,7 +156,7 @@ class StopError(Exception):
 def test_a_stopped_build_goes_on_and_ends_alike(
     tmp_path: Path, stop: type[BaseException], after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "BULK_PART_ROWS", 50)
+    monkeypatch.setattr(builder, "BULK_PARTIAL_VECTORS", 50)
     given_documents = documents([f"d{n}" for n in range(30)], [long_text(n, 40) for n in range(30)])
 
     def stopping() -> Iterator[Document]:
@@ -162,12 +164,12 @@ def test_a_stopped_build_goes_on_and_ends_alike(
         raise stop
 
     encoder, before, interval = BulkHashEncoder(slow=0.002), threading.active_count(), sys.getswitchinterval()
-    index = IndexFolder.create(tmp_path / "stopped", IndexSettings.of(encoder, "hash", "fp16"))
+    index = IndexFolder.create(tmp_path / "stopped", IndexSettings.from_encoder(encoder, "hash", "fp16"))
     with pytest.raises(stop):
         index.add(stopping(), encoder)
     assert threading.active_count() == before
     assert sys.getswitchinterval() == interval
-    index = IndexFolder.create(tmp_path / "stopped", IndexSettings.of(encoder, "hash", "fp16"))
+    index = IndexFolder.create(tmp_path / "stopped", IndexSettings.from_encoder(encoder, "hash", "fp16"))
     assert index.documents <= after
     index.add(given_documents, encoder)
     assert contents(index) == contents(build(tmp_path / "whole", encoder, given_documents))
@@ -187,16 +189,16 @@ def test_an_error_of_the_device_ends_the_build(tmp_path: Path) -> None:
 ENDLESS = """
 from itertools import count
 from pathlib import Path
-from densephrases.index.build import builder as parts
+from densephrases.index.build import builder
 from densephrases.index.folder import IndexFolder
 from densephrases.index.settings import IndexSettings
 from densephrases.text.documents import Document
 from tests.index.made_up import long_text
 from tests.index.build.test_gpu_pipeline import BulkHashEncoder
 
-parts.BULK_PART_ROWS = 1  # every chunk is committed
+builder.BULK_PARTIAL_VECTORS = 1  # every chunk is committed
 encoder = BulkHashEncoder(workers=2)
-index = IndexFolder.create(Path({folder!r}), IndexSettings.of(encoder, "hash"))
+index = IndexFolder.create(Path({folder!r}), IndexSettings.from_encoder(encoder, "hash"))
 documents = (Document(str(n), long_text(n, 40)) for n in count())
 index.add(documents, encoder, lambda done: print(done.documents, flush=True))
 """
@@ -241,13 +243,13 @@ def test_ctrl_c_in_the_middle_of_a_commit(tmp_path: Path, monkeypatch: pytest.Mo
     """What is closed already is not committed a second time, which would hide the cause."""
     finish = SegmentWriter.finish
 
-    def interrupted(writer: SegmentWriter, name: str, *, part: bool) -> SegmentEntry:
-        finish(writer, name, part=part)
+    def interrupted(writer: SegmentWriter, name: str, *, partial: bool) -> SegmentEntry:
+        finish(writer, name, partial=partial)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(SegmentWriter, "finish", interrupted)
     encoder = HashEncoder()
-    index = IndexFolder.create(tmp_path / "index", IndexSettings.of(encoder, "hash"))
+    index = IndexFolder.create(tmp_path / "index", IndexSettings.from_encoder(encoder, "hash"))
     with pytest.raises(KeyboardInterrupt):
         index.add([Document("1", "the tower was built")], encoder)
     assert IndexFolder.open(tmp_path / "index").documents == 0
@@ -312,7 +314,7 @@ def test_rows_reach_as_far_as_their_tokens_do(data: st.DataObject) -> None:
         np.array([len(one) for one in passages], dtype=np.int64),
     )
     kept_R = np.array([n for n, token in enumerate(tokens) if token[3]], dtype=np.int64)
-    rows = Rows.of_packed(packed, KeptVectors(kept_R, np.zeros((len(kept_R), 2), dtype=np.float32)))
+    rows = TokenRows.from_packed(packed, KeptVectors(kept_R, np.zeros((len(kept_R), 2), dtype=np.float32)))
     assert rows.rows_P.tolist() == [sum(kept for _, kept in one) for one in passages]
     expected = [
         sum(q == p and t < u <= last and other for q, u, _, other in tokens) for p, t, last, kept in tokens if kept

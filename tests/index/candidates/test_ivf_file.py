@@ -16,12 +16,12 @@ from densephrases.index.candidates.ivf_file import (
     EMPTY_FILE,
     INVERTED_FILES,
     LISTS_FILE,
-    numbers,
+    list_numbers,
     planes,
     read_inverted,
     write_inverted,
 )
-from densephrases.index.candidates.search import build_ivf
+from densephrases.index.candidates.ivf_training import build_ivf
 from densephrases.index.durable_files import FileEntry
 from densephrases.index.kinds import CandidateKind
 from densephrases.index.vectors.store import VectorStore
@@ -67,7 +67,7 @@ def test_lists_without_rows(tmp_path: Path) -> None:
 
 def test_entries_are_those_of_the_files(store: VectorStore, tmp_path: Path) -> None:
     entries = write_inverted(build_ivf(store, "ivf-pq"), tmp_path)
-    assert entries == {name: FileEntry.of(tmp_path / name) for name in INVERTED_FILES}
+    assert entries == {name: FileEntry.from_file(tmp_path / name) for name in INVERTED_FILES}
 
 
 def test_a_row_takes_the_bits_of_its_list(store: VectorStore, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_row_takes_the_bits_of_its_list(store: VectorStore, tmp_path: Path) ->
 def test_numbers_of_lists_survive(lists: int, data: st.DataObject) -> None:
     expected = np.array(data.draw(st.lists(st.integers(0, lists - 1), max_size=40)), dtype=np.uint16)
     stored = np.concatenate([np.zeros(0, dtype=np.uint8), *planes(expected, lists)])
-    found = numbers(stored, len(expected), lists)
+    found = list_numbers(stored, len(expected), lists)
     assert found is not None
     assert found.tolist() == expected.tolist()
 

@@ -1,4 +1,4 @@
-"""Lists of passages: faiss compares what the store's first bits and means say, no more and no less."""
+"""Lists of passages: faiss compares exactly the upper bits of the store's residuals and centroids."""
 
 import faiss
 import numpy as np
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
 from densephrases.index.candidates import passage_lists as lists
-from densephrases.index.candidates.passage_lists import Ranking, UpperBits, packed, passage_lists
+from densephrases.index.candidates.passage_lists import CoarseCodebooks, PassageRanking, packed, passage_lists
 from densephrases.index.vectors.store import VectorStore
 from densephrases.quantize.product import PQCodec, ResidualPQCodec
 from tests.index.made_up import code_for
@@ -17,19 +17,19 @@ DIM = 48
 
 def store_with(rows_P: list[int]) -> VectorStore:
     vectors = np.random.default_rng(0).normal(size=(sum(rows_P), DIM)).astype(np.float32)
-    return VectorStore.of(vectors, np.array(rows_P), "pq", code_for(DIM))
+    return VectorStore.from_vectors(vectors, np.array(rows_P), "pq", code_for(DIM))
 
 
-def coder_of(store: VectorStore) -> ResidualPQCodec:
+def codec_of(store: VectorStore) -> ResidualPQCodec:
     assert isinstance(store.codec, ResidualPQCodec)
     return store.codec
 
 
 def by_upper_bits(codec: PQCodec, codes_NF: NDArray[np.uint8], count: int) -> Floats:
     """What the upper four bits of the first bytes say of all numbers (N, K)."""
-    rough = np.zeros((len(codes_NF), len(codec.books.components_K)), dtype=np.float32)
-    for byte, group in enumerate(codec.books.groups[:count]):
-        rough[:, codec.books.components_K[group]] = codec.branches[group].T[codes_NF[:, byte] >> 4]
+    rough = np.zeros((len(codes_NF), len(codec.codebooks.components_K)), dtype=np.float32)
+    for byte, group in enumerate(codec.codebooks.groups[:count]):
+        rough[:, codec.codebooks.components_K[group]] = codec.coarse_centroids[group].T[codes_NF[:, byte] >> 4]
     return rough
 
 
@@ -40,9 +40,9 @@ def test_scores_are_those_of_lists_and_upper_bits(
 ) -> None:
     monkeypatch.setattr(lists, "_PACKED_ROWS", packed_rows)
     store = store_with(rows_P)
-    codec, passages = coder_of(store), len(rows_P)
+    codec, passages = codec_of(store), len(rows_P)
     random = np.random.default_rng(1)
-    asked = codec.asked(random.normal(size=(4, DIM)).astype(np.float32))
+    asked = codec.project_queries(random.normal(size=(4, DIM)).astype(np.float32))
     of_lists = random.normal(size=(4, passages)).astype(np.float32)
     everything = np.tile(np.arange(passages), (4, 1)), of_lists, faiss.SearchParametersIVF(nprobe=passages)
     scores, found = passage_lists(store).search(asked, len(store), *everything)
@@ -55,13 +55,13 @@ def test_scores_are_those_of_lists_and_upper_bits(
 
 def test_means_score_what_their_upper_bits_say() -> None:
     store = store_with([3, 0, 9, 1, 40] * 20)
-    codec = coder_of(store)
-    assert store.means is not None
-    asked = codec.asked(np.random.default_rng(1).normal(size=(3, DIM)).astype(np.float32))
-    order, scores = Ranking(store).best(asked, 100)
+    codec = codec_of(store)
+    assert store.centroids is not None
+    asked = codec.project_queries(np.random.default_rng(1).normal(size=(3, DIM)).astype(np.float32))
+    order, scores = PassageRanking(store).best(asked, 100)
     assert [sorted(passages) for passages in order.tolist()] == [list(range(100))] * 3
-    codes = store.means.records_P["codes"]
-    expected = asked @ by_upper_bits(codec.means, codes, codes.shape[1]).T
+    codes = store.centroids.records_P["codes"]
+    expected = asked @ by_upper_bits(codec.centroid_codec, codes, codes.shape[1]).T
     spread = expected.max() - expected.min()
     np.testing.assert_allclose(scores, np.take_along_axis(expected, order, axis=1), atol=0.02 * spread)
 
@@ -69,10 +69,10 @@ def test_means_score_what_their_upper_bits_say() -> None:
 def test_passages_with_more_rows_are_ranked_higher() -> None:
     """Than their mean alone would be: the best of many rows is further above it."""
     store = store_with([2, 60, 0, 7])
-    assert store.means is not None
-    store.means.records_P[:] = store.means.records_P[0]
-    asked = coder_of(store).asked(np.random.default_rng(1).normal(size=(3, DIM)).astype(np.float32))
-    order, scores = Ranking(store).best(asked, 4)
+    assert store.centroids is not None
+    store.centroids.records_P[:] = store.centroids.records_P[0]
+    asked = codec_of(store).project_queries(np.random.default_rng(1).normal(size=(3, DIM)).astype(np.float32))
+    order, scores = PassageRanking(store).best(asked, 4)
     assert order.tolist() == [[1, 3, 0, 2]] * 3
     spread = 2 * np.linalg.norm(asked, axis=1).max()
     np.testing.assert_allclose(scores, np.repeat(scores[:, :1], 4, axis=1), atol=0.02 * spread)
@@ -80,7 +80,7 @@ def test_passages_with_more_rows_are_ranked_higher() -> None:
 
 def test_lists_that_are_not_looked_into_are_not_found() -> None:
     store = store_with([5] * 8)
-    asked = coder_of(store).asked(np.random.default_rng(1).normal(size=(2, DIM)).astype(np.float32))
+    asked = codec_of(store).project_queries(np.random.default_rng(1).normal(size=(2, DIM)).astype(np.float32))
     looked_into = np.array([[6, 1], [0, 7]])
     parameters = faiss.SearchParametersIVF(nprobe=2)
     _, found = passage_lists(store).search(asked, 12, looked_into, np.zeros((2, 2), np.float32), parameters)
@@ -108,8 +108,8 @@ def test_codes_are_packed_as_faiss_packs_them() -> None:
 
 def test_every_number_of_the_bytes_is_compared_once() -> None:
     codec = ResidualPQCodec(code_for(384))
-    numbers = np.arange(1, len(codec.books.components_K) + 1, dtype=np.float32)[None]
-    for count in (1, 7, len(codec.books.sizes_F)):
-        compared = UpperBits.of(codec, count).compared(numbers)[0]
-        expected = codec.books.components_K[: codec.books.groups[:count][-1].stop] + 1
+    numbers = np.arange(1, len(codec.codebooks.components_K) + 1, dtype=np.float32)[None]
+    for count in (1, 7, len(codec.codebooks.sizes_F)):
+        compared = CoarseCodebooks.from_codec(codec, count).compared(numbers)[0]
+        expected = codec.codebooks.components_K[: codec.codebooks.groups[:count][-1].stop] + 1
         assert sorted(compared[compared > 0].tolist()) == sorted(expected.tolist())

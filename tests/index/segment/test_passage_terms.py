@@ -58,7 +58,7 @@ def test_parts_leave_no_trace(passages: list[set[int]], cut: int) -> None:
 
 
 def test_titles_count_to_every_passage() -> None:
-    found = PassageTerms.of([Passage("was born in Warsaw", "Marie Curie"), Passage("", "Marie Curie")])
+    found = PassageTerms.from_passages([Passage("was born in Warsaw", "Marie Curie"), Passage("", "Marie Curie")])
     assert found.counts_P.tolist() == [4, 2]
     assert set(found.terms_T[:4].tolist()) == terms("Marie Curie, born: Warsaw")
     assert found.terms_T[4:].tolist() == sorted(terms("Curie Marie"))
@@ -82,7 +82,7 @@ def check_against_texts(index: IndexFolder) -> None:
 def test_as_the_text_says_through_all_changes(
     tmp_path_factory: pytest.TempPathFactory, first: list[Document], second: list[Document], data: st.DataObject
 ) -> None:
-    index = IndexFolder.create(tmp_path_factory.mktemp("index") / "index", IndexSettings.of(ENCODER, "hash"))
+    index = IndexFolder.create(tmp_path_factory.mktemp("index") / "index", IndexSettings.from_encoder(ENCODER, "hash"))
     index.add([*first, Document("a long one", long_text(1))], ENCODER)
     check_against_texts(index)
     index.update(second, ENCODER)

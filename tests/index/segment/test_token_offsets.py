@@ -40,7 +40,7 @@ def written(tables: Sequence[Table]) -> dict[str, NDArray[Any]]:
 
 def read(arrays: dict[str, NDArray[Any]], rows_N: NDArray[np.int64]) -> Table:
     places = TokenOffsets.open(arrays.__getitem__)
-    return np.stack([places.of(rows_N), places.lengths(rows_N), places.max_span(rows_N)], axis=1)
+    return np.stack([places.offsets(rows_N), places.lengths(rows_N), places.max_span(rows_N)], axis=1)
 
 
 @given(ROWS, st.data())
@@ -71,7 +71,7 @@ def test_extents_beyond_the_frequent_ones_are_listed(kinds: int) -> None:
     table_R3 = np.stack([np.sort(random.integers(10**6, size=len(kind_R))), kind_R // 40 + 1, kind_R % 40], axis=1)
     arrays = written([table_R3])
     np.testing.assert_array_equal(read(arrays, np.arange(len(table_R3))), table_R3)
-    assert len(arrays["rare_rows"]) == len(arrays["rare_extents"]) == max(kinds - 255, 0)
+    assert len(arrays["rare_extent_vectors"]) == len(arrays["rare_extents"]) == max(kinds - 255, 0)
 
 
 def test_rows_of_ordinary_text_take_little_more_than_two_bytes() -> None:

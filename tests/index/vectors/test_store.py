@@ -1,4 +1,4 @@
-"""Stores: what quantisation may lose, and that scores are inner products with what is decoded."""
+"""Stores: how much quantization may lose, and that scores are inner products with decoded vectors."""
 
 from pathlib import Path
 
@@ -11,9 +11,10 @@ from hypothesis.extra import numpy as npst
 
 from densephrases.arrays import Floats
 from densephrases.index.kinds import QUANTIZERS, Quantizer
-from densephrases.index.mapped import map_array, release_pages
-from densephrases.index.vectors import store as vectors_module
-from densephrases.index.vectors.store import CODECS, VectorStore, fit_codec
+from densephrases.index.vectors import encoded
+from densephrases.index.vectors import store as store_module
+from densephrases.index.vectors.encoded import CODECS, fit_codec
+from densephrases.index.vectors.store import VectorStore
 from tests.index.made_up import code_for, passages_of, store_of
 
 VALUES = st.floats(-100, 100, width=32)
@@ -40,8 +41,8 @@ def test_scores_are_products_with_decoded_rows(vectors: Floats, kind: Quantizer,
 def test_each_query_scores_rows_of_its_own(
     quantizer: Quantizer, shared_rows: int, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vectors_module, "_OWN_BLOCK_ROWS", 3)
-    monkeypatch.setattr(vectors_module, "_SHARED_ROWS", shared_rows)
+    monkeypatch.setattr(store_module, "_OWN_BLOCK_ROWS", 3)
+    monkeypatch.setattr(store_module, "_SHARED_ROWS", shared_rows)
     monkeypatch.setattr(faiss, "omp_get_max_threads", lambda: threads)
     random = np.random.default_rng(0)
     store = store_of(random.normal(size=(40, 9)).astype(np.float32), quantizer)
@@ -59,16 +60,16 @@ def test_size_of_a_row(quantizer: Quantizer, size: int) -> None:
 
 
 @pytest.mark.parametrize("quantizer", QUANTIZERS)
-def test_a_file_is_read_as_it_was_coded(tmp_path: Path, quantizer: Quantizer) -> None:
+def test_a_file_is_read_as_it_was_encoded(tmp_path: Path, quantizer: Quantizer) -> None:
     vectors = np.random.default_rng(0).normal(size=(50, 9)).astype(np.float32)
     made = store_of(vectors, quantizer)
     (tmp_path / "vectors.bin").write_bytes(made.records_N.tobytes())
     codec = CODECS[quantizer].from_bytes(np.frombuffer(made.codec.to_bytes(), dtype=np.uint8), 9, code_for(9))
     assert codec.to_bytes() == made.codec.to_bytes()
-    if made.means is not None:
-        (tmp_path / "means.bin").write_bytes(made.means.records_P.tobytes())
+    if made.centroids is not None:
+        (tmp_path / "passage_centroids.bin").write_bytes(made.centroids.records_P.tobytes())
     edges = np.cumsum([0, *passages_of(50)])
-    store = VectorStore.open(tmp_path / "vectors.bin", codec, tmp_path / "means.bin", edges)
+    store = VectorStore.open(tmp_path / "vectors.bin", codec, tmp_path / "passage_centroids.bin", edges)
     assert store.decode(slice(None)).tolist() == made.decode(slice(None)).tolist()
     largest = {"fp16": 0.01, "int8": 0.03, "int4": 0.8, "pq": 3.5}[quantizer]
     assert np.abs(store.decode(np.array([3, 3, 49])) - vectors[[3, 3, 49]]).max() < largest
@@ -78,28 +79,14 @@ def test_a_file_is_read_as_it_was_coded(tmp_path: Path, quantizer: Quantizer) ->
 def test_blocks_keep_the_order_of_rows(quantizer: Quantizer, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = np.random.default_rng(0).normal(size=(150, 5)).astype(np.float32)
     whole = store_of(vectors, quantizer)
-    monkeypatch.setattr(vectors_module, "_THREAD_ROWS", 7)
+    monkeypatch.setattr(encoded, "_BLOCK", 7)
     assert store_of(vectors, quantizer).records_N.tobytes() == whole.records_N.tobytes()
 
 
-def test_rows_are_coded_beyond_what_is_coded_of_their_passage() -> None:
-    """So that the error of a mean is made good by its rows: rows that are all alike are not the worse for it."""
+def test_residuals_are_relative_to_encoded_centroids() -> None:
+    """So that they make up for the error of a centroid, even of a passage whose vectors are all equal."""
     vectors = np.repeat(np.random.default_rng(0).normal(size=(30, 24)), 7, axis=0).astype(np.float32)
     store = store_of(vectors, "pq")
-    assert store.means is not None
-    only_means = store.means.decode(np.arange(len(store)))
-    assert np.square(store.decode(slice(None)) - vectors).sum() < 0.9 * np.square(only_means - vectors).sum()
-
-
-def test_released_pages_are_read_again(tmp_path: Path) -> None:
-    (tmp_path / "numbers.bin").write_bytes(np.arange(5000, dtype="<u4").tobytes())
-    numbers = map_array(tmp_path / "numbers.bin", "<u4")
-    assert numbers.sum() == 4999 * 2500
-    release_pages(numbers[7:].view(np.uint8))
-    release_pages(np.zeros(3))
-    assert numbers.sum() == 4999 * 2500
-
-
-def test_an_empty_file_is_an_empty_array(tmp_path: Path) -> None:
-    (tmp_path / "empty.bin").touch()
-    assert len(map_array(tmp_path / "empty.bin", "<u4")) == 0
+    assert store.centroids is not None
+    only_centroids = store.centroids.decode(np.arange(len(store)))
+    assert np.square(store.decode(slice(None)) - vectors).sum() < 0.9 * np.square(only_centroids - vectors).sum()

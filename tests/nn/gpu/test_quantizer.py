@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.index.vectors.store import CodedRows
+from densephrases.index.vectors.encoded import EncodedVectors
 from densephrases.nn.gpu.quantizer import GpuQuantizer
 from densephrases.quantize.product import ResidualPQCodec
 from tests.index.made_up import code_for
@@ -20,14 +20,14 @@ def test_codes_are_those_of_an_index(dim: int, rows: list[int], at_once: int) ->
     """But for numbers between two leaves, which rounding may decide."""
     codec, rows_P = ResidualPQCodec(code_for(dim)), np.array(rows, dtype=np.int64)
     given_rows = vectors(sum(rows), dim)
-    expected = CodedRows.of(given_rows, rows_P, codec)
+    expected = EncodedVectors.by_codec(given_rows, rows_P, codec)
     found = GpuQuantizer(codec.product_quantizer, torch.device("cpu"), at_once)(given_rows, rows_P)
-    assert found.rows_RF.shape == (len(given_rows), len(codec.books.sizes_F))
-    assert found.means_PF.shape == (len(rows), len(codec.means.books.sizes_F))
+    assert found.rows_RF.shape == (len(given_rows), len(codec.codebooks.sizes_F))
+    assert found.means_PF.shape == (len(rows), len(codec.centroid_codec.codebooks.sizes_F))
     assert found.rows_RF.dtype == found.means_PF.dtype == np.uint8
     wanted = np.concatenate([np.zeros(0, dtype=codec.row_type), *expected.records_N])["codes"]
-    assert np.count_nonzero(found.means_PF != expected.means_P["codes"]) <= 0.01 * found.means_PF.size
-    if np.array_equal(found.means_PF, expected.means_P["codes"]):
+    assert np.count_nonzero(found.means_PF != expected.centroids_P["codes"]) <= 0.01 * found.means_PF.size
+    if np.array_equal(found.means_PF, expected.centroids_P["codes"]):
         assert np.count_nonzero(found.rows_RF != wanted) <= 0.01 * wanted.size
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.search.answers import DistinctResults
 from densephrases.search.passages import PassageTexts
 from densephrases.search.request import Unit
+from densephrases.search.results import DistinctResults
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import SearchableSegment
@@ -144,7 +144,7 @@ def rounds_of_search(hidden: bool) -> tuple[list[int], int]:
     maker = SegmentMaker(np.random.default_rng(0))
     maker.add("d", [["one", "two", "three", "four", "five"]] * 40, {})
     made = maker.made()
-    nothing = MemoryCandidates(made.store.vectors_RD, np.ones(made.rows, dtype=bool))
+    nothing = MemoryCandidates(made.store.vectors_RD, np.ones(made.vectors, dtype=bool))
     segments = MemoryIndex([replace(made, candidates=nothing) if hidden else made], [None]).searchable()
     rounds: list[int] = []
 
@@ -154,7 +154,7 @@ def rounds_of_search(hidden: bool) -> tuple[list[int], int]:
 
     asked = Queries(np.ones((1, SIZE), np.float32), np.ones((1, SIZE), np.float32))
     PairSearch(segments, 1, select, exact=False, effort=0.5, length_penalty=0.0, fewest=4)(asked)
-    return rounds, sum(made.max_span_R.tolist()) + made.rows
+    return rounds, sum(made.max_span_R.tolist()) + made.vectors
 
 
 def test_no_deeper_than_needed() -> None:

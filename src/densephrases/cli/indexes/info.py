@@ -13,8 +13,8 @@ from densephrases.cli.lines import counted
 from densephrases.cli.options import AsJson, IndexArgument
 
 if TYPE_CHECKING:
-    from densephrases.index.disk_usage import Storage
-    from densephrases.index.folder import IndexInfo
+    from densephrases.index.disk_usage import DiskUsage
+    from densephrases.index.info import IndexInfo
 
 
 def info(
@@ -28,23 +28,23 @@ def info(
     from densephrases.index.folder import IndexFolder
 
     opened = IndexFolder.open(folder)
-    found, parts = opened.info(), opened.storage() if storage else None
+    found, usage = opened.info(), opened.disk_usage() if storage else None
     if as_json:
-        extra = {} if parts is None else {"storage": asdict(parts) | {"bytes_per_token": parts.bytes_per_token}}
+        extra = {} if usage is None else {"storage": asdict(usage) | {"bytes_per_token": usage.bytes_per_token}}
         typer.echo(json.dumps(asdict(found) | extra))
         return
     for name, value in _described(found).items():
         typer.echo(f"{name:<17} {value}")
-    if parts is not None:
-        Console(highlight=False).print(_storage_table(parts))
+    if usage is not None:
+        Console(highlight=False).print(_usage_table(usage))
 
 
-def _storage_table(storage: "Storage") -> Table:
-    """Bytes of each part: in all, per kept token and per token of text."""
-    title = f"{storage.rows:,} of {counted(storage.tokens, 'token')} kept"
-    table = Table("part", "bytes", "per kept token", "per token", title=title)
-    for name, size in [*storage.parts.items(), ("all", storage.bytes)]:
-        rates = (f"{size / max(count, 1):.2f}" for count in (storage.rows, storage.tokens))
+def _usage_table(usage: "DiskUsage") -> Table:
+    """Bytes by purpose: in all, per kept token and per token of text."""
+    title = f"{usage.vectors:,} of {counted(usage.tokens, 'token')} kept"
+    table = Table("purpose", "bytes", "per kept token", "per token", title=title)
+    for name, size in [*usage.purposes.items(), ("all", usage.bytes)]:
+        rates = (f"{size / max(count, 1):.2f}" for count in (usage.vectors, usage.tokens))
         table.add_row(name, f"{size:,}", *rates, end_section=name == "deleted")
     return table
 
@@ -56,7 +56,7 @@ def _described(found: "IndexInfo") -> dict[str, str]:
         "documents": f"{found.documents:,}",
         "deleted": f"{found.deleted:,}",
         "passages": f"{found.passages:,}",
-        "vectors": f"{found.rows:,} of {settings.dim} dimensions as {settings.quantizer}",
+        "vectors": f"{found.vectors:,} of {settings.dim} dimensions as {settings.quantizer}",
         "size": f"{decimal(found.bytes)} in {counted(found.segments, 'segment')}",
         "model": f"{settings.model} ({settings.fingerprint})",
         "filter threshold": "none" if threshold is None else f"{threshold:g}",

@@ -19,7 +19,8 @@ from rich.text import Text
 
 from densephrases.cli.lines import counted
 from densephrases.errors import DataError
-from densephrases.index.folder import IndexFolder, IndexInfo
+from densephrases.index.folder import IndexFolder
+from densephrases.index.info import IndexInfo
 from densephrases.index.manifest import MANIFEST_FILE
 from densephrases.index.progress import Progress
 from densephrases.text.documents import Document
@@ -126,7 +127,7 @@ class Building:
             self._say(f"Skipped: {more:,} more.")
         parts = [
             counted(done.passages, "passage"),
-            f"{counted(done.tokens, 'token')}, {done.rows:,} of them kept",
+            f"{counted(done.tokens, 'token')}, {done.vectors:,} of them kept",
             f"index of {counted(info.documents, 'document')} and {decimal(info.bytes)}",
             f"{done.seconds:,.1f} s",
         ]

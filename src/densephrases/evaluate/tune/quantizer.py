@@ -53,7 +53,7 @@ def learned_code(
     if not len(vectors_ND):
         raise DataError("The model's filter keeps no token of the file; choose another threshold or another file.")
     pq = learn_product_quantizer(queries_BD, vectors_ND, rows_P, row_bytes)
-    store = VectorStore.of(vectors_ND, rows_P, "pq", pq)
+    store = VectorStore.from_vectors(vectors_ND, rows_P, "pq", pq)
     return LearnedCode(
         pq,
         len(pq.residual.sizes_F),

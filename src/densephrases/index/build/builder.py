@@ -1,4 +1,4 @@
-"""A running build: documents become parts, small segments that are committed every so often."""
+"""A running build: documents become partial segments, which are committed at intervals and merged at the end."""
 
 import time
 from collections.abc import Generator, Iterable, Iterator
@@ -15,23 +15,23 @@ from densephrases.index.commits import Commits
 from densephrases.index.progress import Progress, ProgressCallback
 from densephrases.index.segment.document_keys import PreparedDocument
 from densephrases.index.segment.writer import SegmentWriter
-from densephrases.index.snapshot import Place
-from densephrases.index.vectors.store import CodedRows, fit_codec
+from densephrases.index.snapshot import DocumentLocation
+from densephrases.index.vectors.encoded import EncodedVectors, fit_codec
 from densephrases.model.bulk_encoder import BulkEncoder
 from densephrases.model.encoder import Encoder
 from densephrases.quantize.base import IndexCodec
 from densephrases.text.documents import Document
 
-PART_ROWS = 100_000
-BULK_PART_ROWS = 2_000_000  # a GPU makes as many in seconds
-PART_SECONDS = 180.0
-CALIBRATION_ROWS = 1 << 16
+PARTIAL_VECTORS = 100_000
+BULK_PARTIAL_VECTORS = 2_000_000  # a GPU encodes as many in seconds
+PARTIAL_SECONDS = 180.0
+FITTED_VECTORS = 1 << 16  # of which a codec is fitted
 _LOOKED_UP = 256  # documents at a time
 _LOOKED_UP_CHARACTERS = 1 << 18
 
 
-class PartBuilder:
-    """Takes documents, leaves out those that are there, and commits the rest part by part."""
+class SegmentBuilder:
+    """Takes documents, skips those that are in the index already, and commits the rest as partial segments."""
 
     def __init__(self, commits: Commits, encoder: Encoder, progress: ProgressCallback, *, replacing: bool) -> None:
         self.commits = commits
@@ -39,18 +39,20 @@ class PartBuilder:
         self.report = progress
         self.replacing = replacing
         self._progress = Progress()
-        self._coding = partial(CodedRows.by, encoder) if isinstance(encoder, BulkEncoder) else CodedRows.of
-        self._began = self._part_began = time.monotonic()
+        self._encode = (
+            partial(EncodedVectors.by_encoder, encoder) if isinstance(encoder, BulkEncoder) else EncodedVectors.by_codec
+        )
+        self._began = self._segment_began = time.monotonic()
         self._writer: SegmentWriter | None = None
         self._at_document_end = True
-        self._committing = False  # a part that was interrupted in the middle of it cannot be committed again
+        self._committing = False  # a segment whose commit was interrupted cannot be committed again
         self._first_new = len(commits.snapshot.segments)
         self._seen: list[NDArray[np.bool_]] = [np.zeros(s.documents, dtype=bool) for s in commits.snapshot.segments]
-        self._on_the_way: dict[str, Place | None] = {}  # not yet committed, with what they replace
-        self._written: list[str] = []  # ids in the current part
+        self._on_the_way: dict[str, DocumentLocation | None] = {}  # not yet committed, with what they replace
+        self._written: list[str] = []  # ids in the current segment
 
     def run(self, documents: Iterable[Document]) -> None:
-        """What is encoded when something fails is committed as well."""
+        """What is encoded before something fails is committed as well."""
         encoded = self._encoded(documents)
         try:
             for chunk in encoded:
@@ -79,19 +81,19 @@ class PartBuilder:
     def _wanted(self, documents: Iterable[Document]) -> Iterator[PreparedDocument]:
         """The documents that are new or changed."""
         for block in _blocks(documents):
-            places = self.commits.snapshot.locate([document.id for document in block])
+            locations = self.commits.snapshot.locate([document.id for document in block])
             for document in block:
-                prepared = PreparedDocument.of(document)
-                if self._is_wanted(prepared, places.get(document.id)):
+                prepared = PreparedDocument.from_document(document)
+                if self._is_wanted(prepared, locations.get(document.id)):
                     yield prepared
 
-    def _is_wanted(self, prepared: PreparedDocument, place: Place | None) -> bool:
+    def _is_wanted(self, prepared: PreparedDocument, location: DocumentLocation | None) -> bool:
         identifier = prepared.document.id
-        if identifier in self._on_the_way or (place is not None and self._came_before(place)):
+        if identifier in self._on_the_way or (location is not None and self._came_before(location)):
             raise _twice(identifier)
-        if place is not None:
-            self._seen[place.segment][place.document] = True
-            if int(self.commits.snapshot.segments[place.segment].digests[place.document]) == prepared.digest:
+        if location is not None:
+            self._seen[location.segment][location.document] = True
+            if int(self.commits.snapshot.segments[location.segment].digests[location.document]) == prepared.digest:
                 self._progress = replace(self._progress, unchanged=self._progress.unchanged + 1)
                 return False
             if not self.replacing:
@@ -99,32 +101,32 @@ class PartBuilder:
                     f"The index already has a document with id {identifier!r} and another content; "
                     "update it, or delete it first."
                 )
-        self._on_the_way[identifier] = place
+        self._on_the_way[identifier] = location
         return True
 
-    def _came_before(self, place: Place) -> bool:
-        """In this run: the document stands in one of its parts, or was looked up already."""
-        return place.segment >= self._first_new or bool(self._seen[place.segment][place.document])
+    def _came_before(self, location: DocumentLocation) -> bool:
+        """In this run: the document is in one of its segments, or was looked up already."""
+        return location.segment >= self._first_new or bool(self._seen[location.segment][location.document])
 
     def _write(self, encoded: EncodedChunk) -> None:
         if self._writer is None:
-            self._writer = SegmentWriter(self.commits.new_segment_folder(), self._codec(encoded), self._coding)
-        elif self._writer.rows == 0:  # what was fitted to no rows at all fits none
+            self._writer = SegmentWriter(self.commits.new_segment_folder(), self._codec(encoded), self._encode)
+        elif self._writer.vectors == 0:  # a codec that was fitted to no vectors fits none
             self._writer.codec = self._codec(encoded)
         writer = self._writer
         self._at_document_end = False
-        writer.add(encoded.chunk.pieces, encoded.rows, encoded.terms)
+        writer.add(encoded.chunk.pieces, encoded.token_rows, encoded.terms)
         self._written += [piece.prepared.document.id for piece in encoded.chunk.pieces if piece.closes]
         self._at_document_end = encoded.chunk.closes
         self._count(encoded)
 
     def _codec(self, encoded: EncodedChunk) -> IndexCodec:
-        """That of the rows there are, or one for the first rows."""
+        """That of the vectors in the index, or one fitted to the first ones."""
         for segment in self.commits.snapshot.segments:
-            if segment.rows:
+            if segment.vectors:
                 return segment.store.codec
-        vectors_RD = encoded.rows.vectors_RD
-        some_RD = vectors_RD[:: len(vectors_RD) // CALIBRATION_ROWS + 1].astype(np.float32)
+        vectors_RD = encoded.token_rows.vectors_RD
+        some_RD = vectors_RD[:: len(vectors_RD) // FITTED_VECTORS + 1].astype(np.float32)
         return fit_codec(self.commits.manifest.settings.quantizer, some_RD, self.encoder.product_quantizer)
 
     def _count(self, encoded: EncodedChunk) -> None:
@@ -135,8 +137,8 @@ class PartBuilder:
             documents=before.documents + len(closed),
             replaced=before.replaced + sum(self._on_the_way[document.id] is not None for document in closed),
             passages=before.passages + encoded.chunk.passages,
-            tokens=before.tokens + encoded.rows.tokens,
-            rows=before.rows + len(encoded.rows),
+            tokens=before.tokens + encoded.token_rows.tokens,
+            vectors=before.vectors + len(encoded.token_rows),
             characters=before.characters + sum(len(document.text) for document in closed),
             seconds=time.monotonic() - self._began,
         )
@@ -144,24 +146,26 @@ class PartBuilder:
 
     def _is_due(self) -> bool:
         assert self._writer is not None
-        rows = BULK_PART_ROWS if isinstance(self.encoder, BulkEncoder) else PART_ROWS
-        return self._writer.rows >= rows or time.monotonic() - self._part_began > PART_SECONDS
+        vectors = BULK_PARTIAL_VECTORS if isinstance(self.encoder, BulkEncoder) else PARTIAL_VECTORS
+        return self._writer.vectors >= vectors or time.monotonic() - self._segment_began > PARTIAL_SECONDS
 
     def _commit(self) -> None:
         if self._writer is None:
             return
         self._committing = True
-        entry = self._writer.finish(self._writer.folder.name, part=True)
+        entry = self._writer.finish(self._writer.folder.name, partial=True)
         self._writer = None
-        replaced = [place for identifier in self._written if (place := self._on_the_way.pop(identifier)) is not None]
+        replaced = [
+            location for identifier in self._written if (location := self._on_the_way.pop(identifier)) is not None
+        ]
         self.commits.commit((entry,), replaced, building=True)
         self._written = []
-        self._part_began = time.monotonic()
+        self._segment_began = time.monotonic()
         self._committing = False
 
 
 def _blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Some documents at a time, so that looking them up costs little; no id is twice in a block."""
+    """Blocks of documents, looked up together; no id occurs twice in a block."""
     block: dict[str, Document] = {}
     characters = 0
     for document in documents:

@@ -1,8 +1,8 @@
-"""Documents to encoded rows: one chunk is encoded while the next is prepared and the one before it is written.
+"""Documents to token vectors: one chunk is encoded while the next is prepared and the one before it is written.
 
-What a passage's vectors are may depend on its neighbours in a batch (int8 models scale a whole batch alike). Chunks
-therefore depend on nothing but the documents since the last chunk that ended with a document. Builds are cut only
-there, so that an interrupted build makes the same vectors as an uninterrupted one.
+The vectors of a passage may depend on its neighbours in a batch (int8 models scale a whole batch alike). Chunks
+therefore depend only on the documents since the last chunk that ended with a document. Builds are committed only there,
+so an interrupted and resumed build makes the same vectors as an uninterrupted one.
 """
 
 from collections import deque
@@ -14,7 +14,7 @@ from typing import Self
 from densephrases.index.segment.document_keys import PreparedDocument
 from densephrases.index.segment.incoming import Chunk, Piece
 from densephrases.index.segment.passage_terms import PassageTerms
-from densephrases.index.segment.token_rows import Rows
+from densephrases.index.segment.token_rows import TokenRows
 from densephrases.model.encoder import Encoder
 from densephrases.model.tokenizer import TokenizedPassage
 from densephrases.text.passages import split_passages
@@ -27,18 +27,20 @@ CHARACTERS_PER_DOCUMENT = 128
 @dataclass(frozen=True, slots=True)
 class EncodedChunk:
     chunk: Chunk
-    rows: Rows  # of all its passages in turn
+    token_rows: TokenRows  # of all its passages in turn
     terms: PassageTerms
 
     @classmethod
-    def of(cls, chunk: Chunk, tokenized: list[TokenizedPassage], encoder: Encoder, threshold: float | None) -> Self:
+    def from_tokenized(
+        cls, chunk: Chunk, tokenized: list[TokenizedPassage], encoder: Encoder, threshold: float | None
+    ) -> Self:
         encoded = encoder.encode_tokenized(tokenized)
-        rows = Rows.of_vectors(encoded, threshold, encoder.config.vector_size)
-        return cls(chunk, rows, PassageTerms.of(chunk.texts()))
+        rows = TokenRows.from_vectors(encoded, threshold, encoder.config.vector_size)
+        return cls(chunk, rows, PassageTerms.from_passages(chunk.texts()))
 
 
 def chunks(documents: Iterable[PreparedDocument], characters: int) -> Iterator[Chunk]:
-    """Chunks of at least `characters` that end with a document; only documents that alone are longer are parted.
+    """Chunks of at least `characters` that end with a document; only documents that are longer alone are split.
 
     After a chunk that ends with a document the next begins as if it were the first.
     """
@@ -61,7 +63,7 @@ def chunks(documents: Iterable[PreparedDocument], characters: int) -> Iterator[C
 
 
 def chunk_documents(characters: int) -> int:
-    """A chunk of so many ends although it is not full: most of them are empty."""
+    """The most documents of a chunk, which many empty ones would never fill."""
     return max(CHUNK_DOCUMENTS, characters // CHARACTERS_PER_DOCUMENT)
 
 
@@ -74,7 +76,7 @@ def encode_ahead(
         try:
             for chunk in chunks(documents, CHARACTERS_PER_TOKEN * encoder.tokens_per_chunk):
                 tokenized = encoder.tokens.passages(chunk.texts())
-                pending.append(executor.submit(EncodedChunk.of, chunk, tokenized, encoder, threshold))
+                pending.append(executor.submit(EncodedChunk.from_tokenized, chunk, tokenized, encoder, threshold))
                 if len(pending) > 1:
                     yield pending.popleft().result()
             while pending:

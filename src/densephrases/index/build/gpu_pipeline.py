@@ -1,7 +1,7 @@
-"""Chunks through an encoder on a device: processes tokenise, a thread gives work to the device, another takes results.
+"""Chunks through an encoder on a GPU: processes tokenise, one thread submits work to the GPU, another takes results.
 
-The caller's thread reads documents and writes rows. All else happens ahead of it, in order. As in `build`, a chunk
-depends on nothing but the documents since the last one that ended with a document.
+The caller's thread reads documents and writes token vectors. All else happens ahead of it, in order. As in `chunks`, a
+chunk depends only on the documents since the last one that ended with a document.
 """
 
 import sys
@@ -15,19 +15,19 @@ from densephrases.index.build.tokenizer_pool import CutDocuments, TokenizedPassa
 from densephrases.index.segment.document_keys import PreparedDocument
 from densephrases.index.segment.incoming import Chunk, Piece
 from densephrases.index.segment.passage_terms import PassageTerms
-from densephrases.index.segment.token_rows import Rows
-from densephrases.index.worker_threads import Stages
+from densephrases.index.segment.token_rows import TokenRows
+from densephrases.index.worker_threads import WorkerThreads
 from densephrases.model.bulk_encoder import BulkEncoder
 from densephrases.model.packing import PackedPassages, Packing
 from densephrases.text.sentences import TextSpan
 
-AHEAD = 4  # chunks on their way: two are tokenised, one is computed, one is copied back
-# A thread that launches kernels gives Python's lock away at every one. It must not wait for it longer than for a few.
+AHEAD = 4  # chunks: two are tokenised, one is computed, one is copied back
+# A thread that launches kernels releases the GIL at each of them and must get it back soon.
 _SWITCH_SECONDS = 1e-4
 
 
 class _Tokenizing(NamedTuple):
-    """A chunk, and the tokens of its passages; of whole documents also their passages, which it lacks as yet."""
+    """A chunk and the tokens of its passages; of whole documents, which are not yet cut, their passages as well."""
 
     chunk: Chunk
     cut: list[Future[CutDocuments]]
@@ -49,7 +49,7 @@ class _Started(NamedTuple):
 
 
 class _Work:
-    """What is done with a chunk, by a thread each."""
+    """The steps that a chunk goes through, each in a thread of its own."""
 
     def __init__(self, encoder: BulkEncoder, threshold: float | None) -> None:
         self.encoder = encoder
@@ -58,7 +58,7 @@ class _Work:
 
     @property
     def pool(self) -> TokenizerPool:
-        """Made by the thread that uses it, which Ctrl-C does not interrupt."""
+        """Created by the thread that uses it, which Ctrl-C does not interrupt."""
         self._pool = self._pool or TokenizerPool(self.encoder.tokens, self.encoder.workers)
         return self._pool
 
@@ -74,7 +74,7 @@ class _Work:
     def pack(self, given: _Tokenizing) -> _Packed:
         cut = results(given.cut)
         _add_passages(given.chunk, cut)
-        passages, terms = TokenizedPassages.join([*(part.tokenized for part in cut), *results(given.tokenized)])
+        passages, terms = TokenizedPassages.join([*(task.tokenized for task in cut), *results(given.tokenized)])
         return _Packed(given.chunk, passages, terms, Packing.from_passages(passages, self.encoder.tokens_per_batch))
 
     def start(self, given: _Packed) -> _Started:
@@ -82,34 +82,34 @@ class _Work:
         return _Started(given.chunk, given.passages, given.terms, computing)
 
     def finish(self, given: _Started) -> EncodedChunk:
-        rows = Rows.of_packed(given.passages, self.encoder.finish(given.computing))
+        rows = TokenRows.from_packed(given.passages, self.encoder.finish(given.computing))
         return EncodedChunk(given.chunk, rows, given.terms)
 
 
 def encode_in_bulk(
     documents: Iterable[PreparedDocument], encoder: BulkEncoder, threshold: float | None
 ) -> Generator[EncodedChunk]:
-    """Encoded chunks in order, as `encode_ahead` gives them."""
+    """Encoded chunks in order, like those of `encode_ahead`."""
     work = _Work(encoder, threshold)
-    stages = Stages(work.tokenize, work.pack, work.start, work.finish)
+    threads = WorkerThreads(work.tokenize, work.pack, work.start, work.finish)
     ahead = 0
     try:
         with _quick_switches():
             for chunk in _whole_chunks(documents, CHARACTERS_PER_TOKEN * encoder.tokens_per_chunk):
-                stages.put(chunk)
+                threads.put(chunk)
                 ahead += 1
                 if ahead > AHEAD:
-                    yield stages.get()
+                    yield threads.get()
                     ahead -= 1
             for _ in range(ahead):
-                yield stages.get()
+                yield threads.get()
     finally:
-        stages.stop()
+        threads.stop()
         work.stop()
 
 
 def _whole_chunks(documents: Iterable[PreparedDocument], characters: int) -> Iterator[Chunk]:
-    """Documents not yet cut into passages, but for those that alone are longer than a chunk."""
+    """Documents not yet cut into passages, except those that are longer than a chunk alone."""
     chunk = Chunk()
     held = 0
     for prepared in documents:
@@ -128,8 +128,8 @@ def _whole_chunks(documents: Iterable[PreparedDocument], characters: int) -> Ite
 
 
 def _add_passages(chunk: Chunk, cut: list[CutDocuments]) -> None:
-    counts = (count for part in cut for count in part.passages_D.tolist())
-    spans = (TextSpan(*span) for part in cut for span in part.spans_P2.tolist())
+    counts = (count for task in cut for count in task.passages_D.tolist())
+    spans = (TextSpan(*span) for task in cut for span in task.spans_P2.tolist())
     for piece, count in zip(chunk.pieces, counts, strict=bool(cut)):
         for _ in range(count):
             chunk.add(piece, next(spans))

@@ -1,4 +1,4 @@
-"""Several segments to one, document by document, by plain copies: where they were parted leaves no trace."""
+"""Merges segments by copying documents in order: the result does not depend on where they were split."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from densephrases.arrays import Mask
-from densephrases.index.candidates.search import choose_kind, write_candidates
+from densephrases.index.candidates.by_kind import choose_kind, write_candidates
 from densephrases.index.kinds import CandidateKind
 from densephrases.index.manifest import SegmentEntry
 from densephrases.index.segment.reader import Segment
@@ -17,32 +17,32 @@ _CANDIDATE_BYTES = 1 << 29
 
 
 def largest_segment(dim: int) -> int:
-    """Rows whose candidate index stays within half a gigabyte, which is in memory while it is built."""
+    """Token vectors whose candidate index takes at most half a gigabyte, all of it in memory while it is built."""
     return _CANDIDATE_BYTES // (dim // 6 + 16)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Neighbouring documents of a segment, `last` exclusive."""
+    """Consecutive documents of a segment, `last` exclusive."""
 
     segment: Segment
     first: int
     last: int
 
 
-def plan_merge(segments: Sequence[Segment], deleted: Sequence[Mask | None], rows: int) -> list[list[Run]]:
-    """What goes into each new segment: all documents in order but the deleted, at most `rows` rows if it can be."""
+def plan_merge(segments: Sequence[Segment], deleted: Sequence[Mask | None], most: int) -> list[list[Run]]:
+    """The documents of each new segment, in order, without deleted ones; `most` vectors, or a single document."""
     outputs: list[list[Run]] = [[]]
-    room = rows
+    room = most
     for segment, mask in zip(segments, deleted, strict=True):
-        document_rows = segment.document_rows
+        edges = segment.document_vectors
         for first, last in _live_runs(segment, mask):
             while first < last:
-                used = document_rows[first : last + 1] - document_rows[first]
+                used = edges[first : last + 1] - edges[first]
                 fitting = int(np.searchsorted(used, room, side="right")) - 1
                 if fitting == 0 and outputs[-1]:
                     outputs.append([])
-                    room = rows
+                    room = most
                     continue
                 taken = max(fitting, 1)
                 outputs[-1].append(Run(segment, first, first + taken))
@@ -58,18 +58,18 @@ def _live_runs(segment: Segment, deleted: Mask | None) -> Iterator[tuple[int, in
 
 
 def is_whole(runs: Sequence[Run]) -> bool:
-    """One segment as it is: nothing to copy."""
+    """Whether it is one segment without deletions, which need not be copied."""
     return len(runs) == 1 and runs[0].last - runs[0].first == runs[0].segment.documents
 
 
 def copy_runs(runs: Sequence[Run], folder: Path) -> SegmentEntry:
     """A new segment without candidates."""
-    coded = next((run.segment for run in runs if run.segment.rows), runs[0].segment)
-    writer = SegmentWriter(folder, coded.store.codec)
+    source = next((run.segment for run in runs if run.segment.vectors), runs[0].segment)
+    writer = SegmentWriter(folder, source.store.codec)
     try:
         for run in runs:
             writer.copy(run.segment, run.first, run.last)
-        return writer.finish(folder.name, part=False)
+        return writer.finish(folder.name, partial=False)
     except BaseException:
         writer.abandon()
         raise
@@ -79,4 +79,4 @@ def add_candidates(segment: Segment, wanted: CandidateKind | None) -> SegmentEnt
     """The segment's entry with the candidate index that was asked for, or one that fits its size."""
     kind = choose_kind(segment.store, wanted)
     files = segment.entry.files | write_candidates(segment.store, kind, segment.folder)
-    return replace(segment.entry, candidates=kind, part=False, files=files)
+    return replace(segment.entry, candidates=kind, partial=False, files=files)

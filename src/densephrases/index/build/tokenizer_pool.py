@@ -1,4 +1,4 @@
-"""Text cut and tokenised by other processes: a GPU encodes faster than one core can prepare what it encodes."""
+"""Text cut into passages and tokenised by other processes: a GPU encodes faster than one core can tokenise."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ TASK_CHARACTERS = 1 << 17
 
 Result = TypeVar("Result")
 
-_worker: list[Tokens] = []  # of a process that tokenises: what it was started with
+_worker: list[Tokens] = []  # the tokeniser of a worker process
 
 # Shape suffixes: D documents, P passages.
 
@@ -45,7 +45,7 @@ class TokenizedPassages(NamedTuple):
 
 
 class CutDocuments(NamedTuple):
-    """The passages of some documents: how many each has, where they stand in its text, and their tokens."""
+    """The passages of some documents: how many each has, their spans in its text, and their tokens."""
 
     passages_D: NDArray[np.int64]
     spans_P2: NDArray[np.int64]
@@ -53,9 +53,9 @@ class CutDocuments(NamedTuple):
 
 
 class TokenizerPool:
-    """Cuts and tokenises in several processes, a task at a time, or with none in the caller's thread.
+    """Cuts and tokenises in several processes, or, with no workers, in the caller's thread.
 
-    Futures are to be waited for with `results`; one after the other they are what was given.
+    Wait for the futures with `results`; they are in the order of what was given.
     """
 
     def __init__(self, tokens: Tokens, workers: int) -> None:
@@ -63,7 +63,7 @@ class TokenizerPool:
         self._processes = _Processes(tokens, workers) if workers else None
 
     def stop(self) -> None:
-        """What was not begun is left undone."""
+        """End the processes; tasks that none has begun are dropped."""
         if self._processes is not None:
             self._processes.stop()
 
@@ -102,13 +102,13 @@ def _ended_explained() -> Iterator[None]:
         yield
     except BrokenProcessPool as error:
         raise PhraseIndexError(
-            "A process that tokenises was ended, probably because memory was short; what is committed is kept: "
+            "A tokeniser process was killed, probably because memory ran out; what is committed is kept: "
             "run the same command again."
         ) from error
 
 
 class _ScriptlessProcess(SpawnProcess):
-    """Whenever it is started: an executor starts one more in the middle of its work if all are busy then."""
+    """Hides the script at every start: an executor may start further processes in the middle of its work."""
 
     def start(self) -> None:
         with _without_script(), _without_interrupts():
@@ -116,7 +116,7 @@ class _ScriptlessProcess(SpawnProcess):
 
 
 class _Spawning(SpawnContext):
-    """Spawned, not forked: a copy of a process whose threads are at work may wait forever for one of their locks."""
+    """Spawns instead of forking: a fork of a process with running threads may wait forever for one of their locks."""
 
     Process = _ScriptlessProcess
 
@@ -124,8 +124,8 @@ class _Spawning(SpawnContext):
 class _Processes:
     """Processes that read the tokeniser from a file.
 
-    What a process is given as it starts goes through a pipe, which a tokeniser does not fit into: each process would be
-    started only after the one before it had imported all it needs, and if one failed to, its pipe stayed full forever.
+    Arguments of a starting process go through a pipe, which a tokeniser does not fit into: each process would start
+    only after the one before it had imported everything, and if one failed, its pipe would stay full forever.
     """
 
     def __init__(self, tokens: Tokens, workers: int) -> None:
@@ -141,7 +141,7 @@ class _Processes:
 
 @contextmanager
 def _without_script() -> Iterator[None]:
-    """Spawned processes would first run the script that started them, which takes time, and may index anew."""
+    """Spawned processes would first run the script that started them, which takes time and may index again."""
     script = sys.modules["__main__"]
     hidden: dict[str, Any] = {
         name: script.__dict__.pop(name) for name in ("__spec__", "__file__") if name in script.__dict__
@@ -155,7 +155,7 @@ def _without_script() -> Iterator[None]:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Ctrl-C reaches all processes of a terminal. Those started here are ended by whoever started them."""
+    """Ctrl-C reaches all processes of a terminal. The parent ends those that are started here."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -177,7 +177,9 @@ def _in_worker(work: Callable[[Tokens, Any], Result], task: Sequence[Passage]) -
 
 
 def _tokenize(tokens: Tokens, passages: Sequence[Passage]) -> TokenizedPassages:
-    return TokenizedPassages(PackedPassages.from_tokenized(tokens.passages(passages)), PassageTerms.of(passages))
+    return TokenizedPassages(
+        PackedPassages.from_tokenized(tokens.passages(passages)), PassageTerms.from_passages(passages)
+    )
 
 
 def _cut(tokens: Tokens, documents: Sequence[Passage]) -> CutDocuments:

@@ -1,13 +1,13 @@
-"""What a kind of candidates offers."""
+"""The interface of all kinds of candidates."""
 
 from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Floats
+from densephrases.arrays import Floats, Ints
 from densephrases.index.kinds import DEFAULT_EFFORT
-from densephrases.index.vectors.store import Rows, VectorStore
+from densephrases.index.vectors.store import VectorStore
 
 
 class CandidateIndex(ABC):
@@ -19,7 +19,7 @@ class CandidateIndex(ABC):
     @property
     @abstractmethod
     def exact(self) -> bool:
-        """Whether no row that is left out has a higher score than one that is given, whatever the effort."""
+        """Whether no other row scores higher than one that is returned, whatever the effort."""
 
     @abstractmethod
     def search(
@@ -29,13 +29,14 @@ class CandidateIndex(ABC):
         allowed: NDArray[np.bool_] | None = None,
         effort: float = DEFAULT_EFFORT,
         oversample: int = 1,
-    ) -> tuple[Floats, Rows]:
+    ) -> tuple[Floats, Ints]:
         """Scores (B, oversample * k), best first, and their rows; where there are fewer, -inf and -1.
 
         Args:
             queries_BD: Start or end vectors of questions.
-            k: How many rows of each query.
+            k: Rows for each query.
             allowed: A mask over all rows of the segment; None allows all.
             effort: From 0, fast, to 1, exact.
-            oversample: So many times k rows are given: those after the first k are what was compared anyway.
+            oversample: `oversample` times k rows are returned; those after the first k cost nothing more, as they were
+                compared anyway.
         """

@@ -1,4 +1,4 @@
-"""CandidateIndex of small segments: every token vector is scored."""
+"""Candidates of small segments: every token vector is scored."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -6,16 +6,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Floats
+from densephrases.arrays import Floats, Ints
 from densephrases.errors import ConfigError
 from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.kinds import DEFAULT_EFFORT
-from densephrases.index.vectors.store import Rows, VectorStore
+from densephrases.index.vectors.store import VectorStore
 
+EXACT_VECTORS = 30_000  # for up to as many a scan is as fast as any other kind
 _KEPT_BYTES = 1 << 26  # a store that is not larger when decoded stays decoded
-
-
 _SCAN_ROWS = 16_384
+
+# Shape suffixes: B queries, K candidates of a query, N token vectors (rows), D vector size.
 
 
 class ExactCandidates(CandidateIndex):
@@ -30,7 +31,7 @@ class ExactCandidates(CandidateIndex):
         allowed: NDArray[np.bool_] | None = None,
         effort: float = DEFAULT_EFFORT,
         oversample: int = 1,
-    ) -> tuple[Floats, Rows]:
+    ) -> tuple[Floats, Ints]:
         refuse_effort(effort)
         k = oversample * k
         if allowed is not None and 2 * np.count_nonzero(allowed) < len(allowed):
@@ -55,12 +56,16 @@ class ExactCandidates(CandidateIndex):
         return self.store.decode(slice(None)) if small else None
 
 
+def is_small(vectors: int) -> bool:
+    return vectors <= EXACT_VECTORS
+
+
 def refuse_effort(effort: float) -> None:
     if not 0 <= effort <= 1:
         raise ConfigError(f"effort={effort} is not a number from 0 (fast) to 1 (exact).")
 
 
-def best_of_rows(store: VectorStore, queries_BD: Floats, k: int, rows_N: Rows) -> tuple[Floats, Rows]:
+def best_of_rows(store: VectorStore, queries_BD: Floats, k: int, rows_N: Ints) -> tuple[Floats, Ints]:
     """The best of some rows, by their scores in the store."""
     best = no_candidates(len(queries_BD), k)
     for first in range(0, len(rows_N), _SCAN_ROWS):
@@ -69,14 +74,14 @@ def best_of_rows(store: VectorStore, queries_BD: Floats, k: int, rows_N: Rows) -
     return best
 
 
-def no_candidates(queries: int, k: int) -> tuple[Floats, Rows]:
+def no_candidates(queries: int, k: int) -> tuple[Floats, Ints]:
     return np.full((queries, k), -np.inf, dtype=np.float32), np.full((queries, k), -1, dtype=np.int64)
 
 
-def better_of(best: tuple[Floats, Rows], scores_BN: Floats, rows: Rows, k: int) -> tuple[Floats, Rows]:
-    """The k best of those known and some more, the lower row first where scores are equal.
+def better_of(best: tuple[Floats, Ints], scores_BN: Floats, rows: Ints, k: int) -> tuple[Floats, Ints]:
+    """The k best of both, the lower row first where scores are equal.
 
-    Rows are the same for all queries (N), or each has its own (B, N).
+    Ints are the same for all queries (N), or each has its own (B, N).
     """
     rows_BN = np.broadcast_to(rows, scores_BN.shape)
     if scores_BN.shape[1] > k:

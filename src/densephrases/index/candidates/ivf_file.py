@@ -1,7 +1,7 @@
-"""Inverted lists of faiss on disk, without the 64 bits in which faiss numbers each row.
+"""Inverted lists of faiss on disk, without the 64-bit id that faiss keeps for each row.
 
-Rows of a list ascend. So it is enough to know which list each row is in, and that takes ten bits where there are a
-million rows in a thousand lists. These bits are stored in planes: the lowest of all rows, then the next.
+Rows of a list ascend. So it is enough to store the list of each row, in ten bits for a million rows in a thousand
+lists. These bits are stored in planes: the lowest bit of all rows, then the next.
 """
 
 from collections.abc import Iterable
@@ -16,8 +16,8 @@ from densephrases.errors import PhraseIndexError, first_line
 from densephrases.index.durable_files import FileEntry, HashedFile
 from densephrases.index.mapped import map_array, release_pages
 
-EMPTY_FILE = "candidates.faiss"  # centres and codebooks
-CODES_FILE = "candidate_codes.bin"  # of all lists in turn, as faiss holds them
+EMPTY_FILE = "candidates.faiss"  # centroids and codebooks
+CODES_FILE = "candidate_codes.bin"  # of all lists in turn, in the layout of faiss
 LISTS_FILE = "candidate_lists.bin"
 INVERTED_FILES = (EMPTY_FILE, CODES_FILE, LISTS_FILE)
 
@@ -28,7 +28,7 @@ Lists = NDArray[np.uint16]
 
 
 def write_inverted(index: Any, folder: Path) -> dict[str, FileEntry]:
-    """Write an index, which is empty afterwards."""
+    """Write an index, which this empties."""
     lists = faiss.downcast_InvertedLists(index.invlists)
     list_N = np.zeros(index.ntotal, dtype=np.uint16)
     assert index.nlist <= 1 << 16
@@ -48,14 +48,14 @@ def read_inverted(folder: Path, rows: int) -> Any:
         index = faiss.read_index(str(folder / EMPTY_FILE))
     except RuntimeError as error:
         raise _damaged(folder / EMPTY_FILE, first_line(error)) from error
-    list_N = numbers(map_array(folder / LISTS_FILE, np.uint8), rows, index.nlist)
+    list_N = list_numbers(map_array(folder / LISTS_FILE, np.uint8), rows, index.nlist)
     if list_N is None:
-        raise _damaged(folder / LISTS_FILE, f"it does not tell {rows} rows which of {index.nlist} lists they are in")
+        raise _damaged(folder / LISTS_FILE, f"it does not assign {rows} rows to {index.nlist} lists")
     codes = map_array(folder / CODES_FILE, np.uint8)
     lists = faiss.downcast_InvertedLists(index.invlists)
     sizes_L = np.bincount(list_N, minlength=index.nlist)
     if _code_bytes(lists, sizes_L).sum() != len(codes):
-        raise _damaged(folder / CODES_FILE, "its size is not that of the rows' codes")
+        raise _damaged(folder / CODES_FILE, "its size does not match the lists")
     _fill(lists, sizes_L, np.argsort(list_N, kind="stable"), codes)
     release_pages(codes)
     index.ntotal = rows
@@ -67,8 +67,8 @@ def planes(list_N: Lists, lists: int) -> list[Bytes]:
     return [np.packbits((list_N >> bit & 1).astype(np.uint8)) for bit in range((lists - 1).bit_length())]
 
 
-def numbers(stored: Bytes, rows: int, lists: int) -> Lists | None:
-    """What `planes` gave, one after the other; None if these are not as many rows or there are no such lists."""
+def list_numbers(stored: Bytes, rows: int, lists: int) -> Lists | None:
+    """The list numbers from their planes, one after the other; None if their size or a number is wrong."""
     bits, size = (lists - 1).bit_length(), -(-rows // 8)
     list_N = np.zeros(rows, dtype=np.uint16)
     if len(stored) != bits * size:
@@ -79,7 +79,7 @@ def numbers(stored: Bytes, rows: int, lists: int) -> Lists | None:
 
 
 def _fill(lists: Any, sizes_L: NDArray[np.int64], row_N: NDArray[np.int64], codes: Bytes) -> None:
-    """Give faiss the rows of all lists and their codes; neither is checked there."""
+    """Give faiss the rows of all lists and their codes, neither of which it checks."""
     row_edges = np.cumsum(sizes_L)
     code_edges = np.cumsum(_code_bytes(lists, sizes_L))
     for number, size in enumerate(sizes_L.tolist()):
@@ -90,7 +90,7 @@ def _fill(lists: Any, sizes_L: NDArray[np.int64], row_N: NDArray[np.int64], code
 
 
 def _rows(lists: Any, number: int) -> NDArray[np.int64]:
-    """Of a list, as they lie in memory."""
+    """A view of the rows of a list."""
     size = lists.list_size(number)
     return faiss.rev_swig_ptr(lists.get_ids(number), size) if size else np.zeros(0, dtype=np.int64)
 
@@ -101,7 +101,7 @@ def _codes(lists: Any, number: int) -> Bytes:
 
 
 def _code_bytes(lists: Any, sizes: Any) -> Any:
-    """Of as many rows in one list: faiss compares some codes in blocks of 32 rows, the last of which may have room."""
+    """Bytes of `sizes` rows of a list: faiss stores some codes in blocks of 32 rows, the last partly empty."""
     if isinstance(lists, faiss.BlockInvertedLists):
         return -(-sizes // lists.n_per_block) * lists.block_size
     return sizes * lists.code_size
@@ -121,5 +121,5 @@ def _write(path: Path, blocks: Iterable[Any]) -> FileEntry:
 def _damaged(path: Path, why: str) -> PhraseIndexError:
     return PhraseIndexError(
         f"'{path}' cannot be read as part of a candidate index ({why}); it is damaged: "
-        "run `densephrases check`, and restore it or build the index anew."
+        "run `densephrases check`, and restore it or build a new index."
     )

@@ -1,4 +1,4 @@
-"""How documents are recognised: a hash of the id to find them by, a digest of the content to see changes by."""
+"""Keys of documents: a hash of the id, by which they are found, and a digest of the content, by which changes show."""
 
 import json
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from densephrases.text.documents import Document
 
 
 def id_hash(identifier: str) -> int:
-    """64 bits: unequal ids may share them, so whoever finds one compares the ids as well."""
+    """64 bits. Different ids may share a hash, so compare the ids as well."""
     return _hash64(identifier.encode(errors="surrogatepass"))
 
 
@@ -20,7 +20,7 @@ def _hash64(data: bytes) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
-    """A document with what the index stores of it beside its passages."""
+    """A document, and what the index stores of it beside its passages."""
 
     document: Document
     text: bytes
@@ -29,7 +29,7 @@ class PreparedDocument:
     digest: int  # of title, text and metadata
 
     @classmethod
-    def of(cls, document: Document) -> Self:
+    def from_document(cls, document: Document) -> Self:
         record = _json(document, [document.id, document.title, dict(document.metadata)])
         content = _json(document, [document.title, dict(document.metadata)], sort_keys=True)
         try:

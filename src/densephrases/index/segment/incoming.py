@@ -1,4 +1,4 @@
-"""Documents on their way into a segment."""
+"""Documents that are about to be encoded and written to a segment."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from densephrases.text.sentences import TextSpan
 
 @dataclass(slots=True)
 class Piece:
-    """Neighbouring passages of a document, and whether they are its first and its last."""
+    """Consecutive passages of a document; `opens` and `closes` say whether its first and its last are among them."""
 
     prepared: PreparedDocument
     spans: list[TextSpan] = field(default_factory=list)
@@ -23,7 +23,7 @@ class Piece:
 
 @dataclass(slots=True)
 class Chunk:
-    """What is encoded at once: whole documents, or pieces of long ones."""
+    """What is encoded together: whole documents, or pieces of long ones."""
 
     pieces: list[Piece] = field(default_factory=list)
     passages: int = 0
@@ -42,5 +42,5 @@ class Chunk:
 
     @property
     def closes(self) -> bool:
-        """It ends where a document ends."""
+        """Whether it ends with the end of a document."""
         return self.pieces[-1].closes

@@ -1,4 +1,4 @@
-"""Which words stand in which passages, titles included, in two bytes for each word of a passage, for any at once."""
+"""The hashed terms of passages and their titles, in two bytes for each term of a passage."""
 
 import zlib
 from collections.abc import Callable, Sequence
@@ -9,30 +9,29 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.arrays import Ints
 from densephrases.text.hashed_terms import TERMS, terms
 from densephrases.text.passages import Passage
 
-Rows = NDArray[np.int64]
-
 TERM_ARRAYS = {
     "term_edges": "<i8",  # first of each passage's terms, one more than passages
-    "terms": "<u2",  # sorted within a passage, none twice
+    "terms": "<u2",  # distinct and sorted within a passage
 }
-COUNTS_FILE = "term_counts.bin"  # compressed: how many passages have each term
+COUNTS_FILE = "term_counts.bin"  # document frequencies: in how many passages each term occurs, compressed
 _COUNTS = np.dtype("<u4")
 
-# Shape suffixes: P passages, T terms of all passages in turn, V all terms there can be, N questions put to them.
+# Shape suffixes: P passages, T terms of all passages in turn, V all possible terms, N pairs of a passage and a term.
 
 
 @dataclass(frozen=True, slots=True)
 class PassageTerms:
-    """The terms of some passages, as they come to be written."""
+    """The terms of some passages, to be written."""
 
     terms_T: NDArray[np.uint16]
-    counts_P: Rows
+    counts_P: Ints
 
     @classmethod
-    def of(cls, passages: Sequence[Passage]) -> Self:
+    def from_passages(cls, passages: Sequence[Passage]) -> Self:
         found = [sorted(terms(f"{passage.title}\n{passage.text}")) for passage in passages]
         counts_P = np.array([len(each) for each in found], dtype=np.int64)
         return cls(np.fromiter(chain.from_iterable(found), np.uint16, int(counts_P.sum())), counts_P)
@@ -49,9 +48,9 @@ class PassageTerms:
 class SegmentTerms:
     """The terms of a segment's passages; arrays may be mapped."""
 
-    edges_P: Rows
+    edges_P: Ints
     terms_T: NDArray[np.uint16]
-    passages_V: Rows
+    passages_V: Ints
 
     @classmethod
     def open(cls, array: Callable[[str], NDArray[Any]], counts: NDArray[np.uint8]) -> Self:
@@ -59,9 +58,9 @@ class SegmentTerms:
         return cls(array("term_edges"), array("terms"), passages_V)
 
     @classmethod
-    def of(cls, passages: Sequence[Passage]) -> Self:
+    def from_passages(cls, passages: Sequence[Passage]) -> Self:
         """In memory."""
-        found = PassageTerms.of(passages)
+        found = PassageTerms.from_passages(passages)
         edges_P = np.cumsum([0, *found.counts_P])
         return cls(edges_P, found.terms_T, np.bincount(found.terms_T, minlength=TERMS))
 
@@ -69,15 +68,15 @@ class SegmentTerms:
     def passages(self) -> int:
         return len(self.edges_P) - 1
 
-    def contain(self, passages_N: Rows, terms_N: NDArray[np.uint16]) -> NDArray[np.bool_]:
-        """Whether each passage has each term: a binary search for all of them in step."""
+    def contain(self, passages_N: Ints, terms_N: NDArray[np.uint16]) -> NDArray[np.bool_]:
+        """Whether the passage of each pair has its term: one binary search for all pairs in step."""
         if len(self.terms_T) == 0:
             return np.zeros(len(passages_N), dtype=bool)
         low_N, stop_N = self.edges_P[passages_N], self.edges_P[passages_N + 1]
         high_N = stop_N
         for _ in range(int((stop_N - low_N).max(initial=0)).bit_length()):
             middle_N = (low_N + high_N) >> 1
-            # Where the search has ended, the middle is the end of the passage, which may be that of all terms.
+            # Where a search has ended, the middle is the end of the passage, which may be the end of the array.
             below_N = (self.terms_T.take(middle_N, mode="clip") < terms_N) & (middle_N < high_N)
             low_N, high_N = np.where(below_N, middle_N + 1, low_N), np.where(below_N, high_N, middle_N)
         return np.asarray((low_N < stop_N) & (self.terms_T.take(low_N, mode="clip") == terms_N))
@@ -88,7 +87,7 @@ class SegmentTerms:
 
 
 class TermWriter:
-    """Takes passages in order; `append` is given the arrays' names and what comes next in them."""
+    """Takes passages in order; `append` receives the name of an array and the next values of it."""
 
     def __init__(self, append: Callable[[str, Any], None]) -> None:
         self._append = append
@@ -103,5 +102,5 @@ class TermWriter:
         self._terms += len(passages.terms_T)
 
     def finish(self) -> bytes:
-        """What belongs into the file of counts."""
+        """The content of the file of counts."""
         return zlib.compress(self._passages_V.astype(_COUNTS).tobytes())

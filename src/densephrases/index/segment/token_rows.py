@@ -1,4 +1,4 @@
-"""What an index keeps of passages: the rows of all their kept tokens, one after the other."""
+"""The kept tokens of encoded passages, one row each, passage after passage."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,29 +15,29 @@ from densephrases.model.packing import PackedPassages
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class TokenRows:
     vectors_RD: NDArray[np.floating[Any]]
     begins_R: NDArray[np.integer[Any]]
     lengths_R: NDArray[np.integer[Any]]
     max_span_R: NDArray[np.integer[Any]]
-    rows_P: NDArray[np.int64]  # how many of each passage
-    tokens_P: NDArray[np.int64]  # as many before the filter
+    rows_P: NDArray[np.int64]  # kept tokens of each passage
+    tokens_P: NDArray[np.int64]  # all tokens of each passage
 
     def __len__(self) -> int:
         return len(self.begins_R)
 
     @property
     def tokens(self) -> int:
-        """Before the filter."""
+        """Kept or not."""
         return int(self.tokens_P.sum())
 
     @classmethod
-    def of_vectors(cls, passages: Sequence[PassageVectors], threshold: float | None, dim: int) -> Self:
+    def from_vectors(cls, passages: Sequence[PassageVectors], threshold: float | None, dim: int) -> Self:
         kept = [passage.kept(threshold) for passage in passages]
         offsets_T2 = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(p.offsets_T2 for p in passages)])
         max_spans = [passage.max_span_T - np.arange(len(passage.max_span_T)) for passage in passages]
         vectors = [passage.vectors_TD[mask] for passage, mask in zip(passages, kept, strict=True)]
-        return cls._of(
+        return cls._from_arrays(
             np.flatnonzero(np.concatenate([np.zeros(0, dtype=bool), *kept])),
             np.concatenate([np.zeros((0, dim), dtype=np.float32), *vectors]),
             (offsets_T2[:, 0], offsets_T2[:, 1] - offsets_T2[:, 0]),
@@ -46,12 +46,12 @@ class Rows:
         )
 
     @classmethod
-    def of_packed(cls, passages: PackedPassages, kept: KeptVectors) -> Self:
+    def from_packed(cls, passages: PackedPassages, kept: KeptVectors) -> Self:
         spans = (passages.begins_T, passages.widths_T)
-        return cls._of(kept.kept_R, kept.vectors_RD, spans, passages.max_spans_T, passages.tokens_P)
+        return cls._from_arrays(kept.kept_R, kept.vectors_RD, spans, passages.max_spans_T, passages.tokens_P)
 
     @classmethod
-    def _of(
+    def _from_arrays(
         cls,
         kept_R: NDArray[np.int64],
         vectors_RD: NDArray[np.floating[Any]],
@@ -60,7 +60,7 @@ class Rows:
         tokens_P: NDArray[np.int64],
     ) -> Self:
         count = len(max_spans_T)
-        before = np.zeros(count + 1, dtype=np.int64)  # how many kept tokens stand before each
+        before = np.zeros(count + 1, dtype=np.int64)  # number of kept tokens before each
         before[kept_R + 1] = 1
         np.cumsum(before, out=before)
         last_R = kept_R + max_spans_T[kept_R]

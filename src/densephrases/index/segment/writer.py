@@ -8,91 +8,92 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.index.durable_files import FileEntry, HashedFile, sync_folder
+from densephrases.atomic_files import sync_folder
+from densephrases.index.durable_files import FileEntry, HashedFile
 from densephrases.index.manifest import SegmentEntry
 from densephrases.index.mapped import release_pages
 from densephrases.index.segment.document_keys import PreparedDocument
-from densephrases.index.segment.incoming import Piece
-from densephrases.index.segment.passage_terms import COUNTS_FILE, PassageTerms, TermWriter
-from densephrases.index.segment.reader import (
+from densephrases.index.segment.files import (
     ARRAYS,
-    CALIBRATION_FILE,
-    MEANS_FILE,
+    CENTROIDS_FILE,
+    QUANTIZER_FILE,
     RECORDS_FILE,
     SEGMENT_FILES,
     TEXT_FILE,
     VECTORS_FILE,
-    Segment,
     array_file,
 )
+from densephrases.index.segment.incoming import Piece
+from densephrases.index.segment.passage_terms import COUNTS_FILE, PassageTerms, TermWriter
+from densephrases.index.segment.reader import Segment
 from densephrases.index.segment.text_blocks import BlockWriter
 from densephrases.index.segment.token_offsets import TokenOffsetWriter
-from densephrases.index.segment.token_rows import Rows
-from densephrases.index.vectors.store import CodedRows
-from densephrases.index.worker_threads import Stages
+from densephrases.index.segment.token_rows import TokenRows
+from densephrases.index.vectors.encoded import EncodedVectors
+from densephrases.index.worker_threads import WorkerThreads
 from densephrases.quantize.base import IndexCodec
 
-_EDGES = ("text_edges", "text_blocks", "record_edges", "document_passages", "passage_rows")
+_EDGES = ("text_edges", "text_blocks", "record_edges", "document_passages", "vector_edges")
 _PASSAGES = ("passage_documents", "passage_offsets", "passage_bytes", "passage_lengths")
 _COPIED_BYTES = 1 << 24
 _COPIED_ROWS = 1 << 20
 _COPIED_PASSAGES = 1 << 16
 
 
-RowCoding = Callable[[NDArray[np.floating[Any]], NDArray[np.int64], IndexCodec], CodedRows]
-"""Of vectors of passages that have so many rows each."""
+Encode = Callable[[NDArray[np.floating[Any]], NDArray[np.int64], IndexCodec], EncodedVectors]
+"""Of token vectors, and how many of them each passage has."""
 
 
 class SegmentWriter:
     """A folder that becomes a segment when `finish` has given its entry for the manifest."""
 
-    def __init__(self, folder: Path, codec: IndexCodec, coding: RowCoding = CodedRows.of) -> None:
+    def __init__(self, folder: Path, codec: IndexCodec, encode: Encode = EncodedVectors.by_codec) -> None:
         folder.mkdir(parents=True)
         self.folder = folder
         self.codec = codec
-        self._coding = coding
+        self._encode = encode
         self._files = {name: HashedFile(folder / name) for name in SEGMENT_FILES}
         self._text = BlockWriter(self._files[TEXT_FILE], partial(self._append, "text_blocks"))
-        self._places = TokenOffsetWriter(self._append)
+        self._token_offsets = TokenOffsetWriter(self._append)
         self._terms = TermWriter(self._append)
         self._records = self._files[RECORDS_FILE]
         self._hashes: list[NDArray[np.uint64]] = []  # of ids, in document order
-        self.documents = self.passages = self.rows = 0
-        self._cursor = _Cursor()
-        self._vectors = Stages(self._write_vectors)  # most bytes are theirs: coded and hashed beside the rest
+        self.documents = self.passages = self.vectors = 0
+        self._byte_offsets = _ByteOffsets()
+        self._vector_writer = WorkerThreads(self._write_vectors)  # they take most of the time: encoding and hashing
         self._handed_over = self._written = 0
         self._failure: Exception | None = None
         for name in _EDGES:
             self._append(name, [0])
 
-    def add(self, pieces: Sequence[Piece], rows: Rows, terms: PassageTerms) -> None:
-        """The next documents, or pieces of long ones, with the rows and terms of all their passages in turn."""
+    def add(self, pieces: Sequence[Piece], rows: TokenRows, terms: PassageTerms) -> None:
+        """Add documents, or pieces of long ones, with the kept tokens and the terms of all their passages in turn."""
         first_byte = self._text.size
         self._open_documents([piece.prepared for piece in pieces if piece.opens])
         first_bytes_P = self._add_passages(pieces, first_byte)
-        self._places.add(np.repeat(first_bytes_P, rows.rows_P) + rows.begins_R, rows.lengths_R, rows.max_span_R)
-        self._append("passage_rows", self.rows + np.cumsum(rows.rows_P))
+        self._token_offsets.add(np.repeat(first_bytes_P, rows.rows_P) + rows.begins_R, rows.lengths_R, rows.max_span_R)
+        self._append("vector_edges", self.vectors + np.cumsum(rows.rows_P))
         self._append("passage_tokens", rows.tokens_P)
         self._terms.add(terms)
         self._wait()
         self._handed_over += 1
-        self._vectors.put(rows)
-        self.rows += len(rows)
+        self._vector_writer.put(rows)
+        self.vectors += len(rows)
 
-    def _write_vectors(self, rows: Rows) -> None:
+    def _write_vectors(self, rows: TokenRows) -> None:
         try:
-            coded = self._coding(rows.vectors_RD, rows.rows_P, self.codec)
-            for records in coded.records_N:
+            encoded = self._encode(rows.vectors_RD, rows.rows_P, self.codec)
+            for records in encoded.records_N:
                 self._files[VECTORS_FILE].write(records.view(np.uint8))
-            self._files[MEANS_FILE].write(coded.means_P.view(np.uint8))
+            self._files[CENTROIDS_FILE].write(encoded.centroids_P.view(np.uint8))
         except Exception as error:
             self._failure = error
         self._written += 1
 
     def _wait(self) -> None:
-        """Until vectors are written. Counted, as what comes out of a queue is lost if Ctrl-C comes with it."""
+        """Until vectors are written. Counted, as Ctrl-C may lose an item that was just taken from the queue."""
         while self._written < self._handed_over:
-            self._vectors.get()
+            self._vector_writer.get()
         if self._failure is not None:
             raise self._failure
 
@@ -105,16 +106,16 @@ class SegmentWriter:
         self._hashes.append(np.array([prepared.hash for prepared in opened], dtype=np.uint64))
 
     def _add_passages(self, pieces: Sequence[Piece], first_byte: int) -> NDArray[np.int64]:
-        """Gives where each begins in all texts."""
+        """Returns where each begins in all texts."""
         passages: list[tuple[int, int, int, int]] = []  # document, offset, first byte, bytes
         closed: list[int] = []
         for piece in pieces:
             if piece.opens:
-                self._cursor = _Cursor(piece.prepared, first_byte)
+                self._byte_offsets = _ByteOffsets(piece.prepared, first_byte)
                 first_byte += len(piece.prepared.text)
                 self.documents += 1
             for span in piece.spans:
-                begin, end = self._cursor.bytes_before(span.start), self._cursor.bytes_before(span.end)
+                begin, end = self._byte_offsets.bytes_before(span.start), self._byte_offsets.bytes_before(span.end)
                 passages.append((self.documents - 1, span.start, begin, end - begin))
             if piece.closes:
                 closed.append(self.passages + len(passages))
@@ -126,9 +127,9 @@ class SegmentWriter:
         return np.asarray(columns[_PASSAGES.index("passage_bytes")])
 
     def copy(self, segment: Segment, first: int, last: int) -> None:
-        """The documents `first` to `last` (exclusive) of another segment of the same codec."""
+        """Copy the documents `first` to `last` (exclusive) of another segment of the same codec."""
         passages = slice(*segment.document_passages[[first, last]].tolist())
-        rows = slice(*segment.passage_rows[[passages.start, passages.stop]].tolist())
+        rows = slice(*segment.vector_edges[[passages.start, passages.stop]].tolist())
         text_shift = self._copy_text(segment, first, last)
         self._copy_records(segment, first, last)
         self._copy_edges(segment, "document_passages", slice(first, last), self.passages - passages.start)
@@ -137,34 +138,34 @@ class SegmentWriter:
         for name in ("passage_offsets", "passage_lengths", "passage_tokens"):
             self._append(name, segment.array(name)[passages])
         self._append("passage_bytes", segment.passage_bytes[passages] + text_shift)
-        self._copy_edges(segment, "passage_rows", passages, self.rows - rows.start)
-        self._copy_places(segment, rows, text_shift)
+        self._copy_edges(segment, "vector_edges", passages, self.vectors - rows.start)
+        self._copy_token_offsets(segment, rows, text_shift)
         self._copy_terms(segment, passages)
         self._copy_bytes(VECTORS_FILE, segment.store.records_N[rows])
-        if segment.store.means is not None:
-            self._copy_bytes(MEANS_FILE, segment.store.means.records_P[passages])
+        if segment.store.centroids is not None:
+            self._copy_bytes(CENTROIDS_FILE, segment.store.centroids.records_P[passages])
         self._hashes.append(_hashes_in_order(segment)[first:last])
         self.documents += last - first
         self.passages += passages.stop - passages.start
-        self.rows += rows.stop - rows.start
+        self.vectors += rows.stop - rows.start
 
-    def finish(self, name: str, *, part: bool) -> SegmentEntry:
+    def finish(self, name: str, *, partial: bool) -> SegmentEntry:
         self._wait()
-        self._vectors.stop()
+        self._vector_writer.stop()
         self._text.finish()
-        self._places.finish()
+        self._token_offsets.finish()
         hashes = np.concatenate([*self._hashes, np.zeros(0, dtype=np.uint64)])
         order = np.argsort(hashes, kind="stable")
         self._append("id_hashes", hashes[order])
         self._append("id_documents", order)
-        self._files[CALIBRATION_FILE].write(self.codec.to_bytes())
+        self._files[QUANTIZER_FILE].write(self.codec.to_bytes())
         self._files[COUNTS_FILE].write(self._terms.finish())
         files: dict[str, FileEntry] = {name: file.finish() for name, file in self._files.items()}
         sync_folder(self.folder)
-        return SegmentEntry(name, self.documents, self.passages, self.rows, files, part=part)
+        return SegmentEntry(name, self.documents, self.passages, self.vectors, files, partial=partial)
 
     def abandon(self) -> None:
-        self._vectors.stop()
+        self._vector_writer.stop()
         for file in self._files.values():
             file.abandon()
 
@@ -172,7 +173,7 @@ class SegmentWriter:
         self._files[array_file(name)].write(np.asarray(values).astype(ARRAYS[name]))
 
     def _copy_text(self, segment: Segment, first: int, last: int) -> int:
-        """Texts of documents, in new blocks, and their edges; gives how far they moved."""
+        """Texts of documents, in new blocks, and their edges; returns how far they moved."""
         start, stop = map(int, segment.array("text_edges")[[first, last]])
         shift = self._text.size - start
         self._copy_edges(segment, "text_edges", slice(first, last), shift)
@@ -185,17 +186,19 @@ class SegmentWriter:
         self._copy_edges(segment, "record_edges", slice(first, last), self._records.size - start)
         self._copy_bytes(RECORDS_FILE, segment.blob(RECORDS_FILE)[start:stop])
 
-    def _copy_places(self, segment: Segment, rows: slice, shift: int) -> None:
+    def _copy_token_offsets(self, segment: Segment, rows: slice, shift: int) -> None:
         for first in range(rows.start, rows.stop, _COPIED_ROWS):
             rows_N = np.arange(first, min(first + _COPIED_ROWS, rows.stop))
-            self._places.add(segment.places(rows_N) + shift, segment.lengths(rows_N), segment.max_span(rows_N))
+            self._token_offsets.add(
+                segment.token_offsets(rows_N) + shift, segment.lengths(rows_N), segment.max_span(rows_N)
+            )
 
     def _copy_terms(self, segment: Segment, passages: slice) -> None:
         for first in range(passages.start, passages.stop, _COPIED_PASSAGES):
             self._terms.add(segment.terms.of_passages(first, min(first + _COPIED_PASSAGES, passages.stop)))
 
     def _copy_edges(self, segment: Segment, name: str, items: slice, shift: int) -> None:
-        """The edges behind the items; the one before them is the last that was written."""
+        """The edges after each item; the one before the first is written already."""
         self._append(name, segment.array(name)[items.start + 1 : items.stop + 1] + shift)
 
     def _copy_bytes(self, file: str, data: NDArray[Any]) -> None:
@@ -205,12 +208,12 @@ class SegmentWriter:
         release_pages(data)
 
 
-class _Cursor:
-    """Goes once through a text and says where in the file of all texts each character begins."""
+class _ByteOffsets:
+    """Goes once through a text and converts character offsets to byte offsets in all texts."""
 
     def __init__(self, prepared: PreparedDocument | None = None, first_byte: int = 0) -> None:
         self._text = "" if prepared is None else prepared.document.text
-        self._narrow = prepared is not None and len(prepared.text) == len(self._text)  # a byte a character
+        self._narrow = prepared is not None and len(prepared.text) == len(self._text)  # one byte a character
         self._characters = 0
         self._bytes = first_byte
 

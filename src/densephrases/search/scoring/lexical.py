@@ -17,11 +17,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Floats, Ints, ranges
+from densephrases.arrays import Floats, Ints, owners, ranges
 from densephrases.index.segment.passage_terms import SegmentTerms
 from densephrases.index.segment.reader import Segment
 from densephrases.model.tokenizer import parted_question
-from densephrases.search.scoring.searchable import passages_of
 from densephrases.text.hashed_terms import TERMS, terms, terms_of_each
 
 # Share of a term's penalty that a phrase pays for repeating it. Chosen on squad-dev and the dev files of five
@@ -88,7 +87,7 @@ class QuestionTerms:
 
     def penalties_of_rows(self, segment: Segment, question_N: Ints, row_N: Ints) -> Floats:
         """As `penalties`, with passages given by one of their rows; each passage is looked up once for a question."""
-        key_N = question_N * segment.terms.passages + passages_of(segment, row_N)
+        key_N = question_N * segment.terms.passages + owners(segment.vector_edges, row_N)
         distinct, place_N = np.unique(key_N, return_inverse=True)
         return self.penalties(segment.terms, *np.divmod(distinct, max(segment.terms.passages, 1)))[place_N]
 

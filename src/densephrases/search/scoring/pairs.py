@@ -168,7 +168,7 @@ def _rival_rows(searchable: SearchableSegment, alone: Queries, bound: float, las
     assert alone.terms is not None
     segment, allowed_R = searchable.segment, searchable.allowed_R
     rival_P = np.float32(bound) - alone.terms.penalties_of_all(segment.terms, 0) >= last  # rounded as scores are
-    rival_R = np.repeat(rival_P, np.diff(segment.passage_rows))
+    rival_R = np.repeat(rival_P, np.diff(segment.vector_edges))
     return np.flatnonzero(rival_R if allowed_R is None else rival_R & allowed_R)
 
 

@@ -35,18 +35,18 @@ class SearchableSegment:
     @classmethod
     def with_documents(cls, segment: Segment, allowed: Mask | None) -> "SearchableSegment":
         """The rows of the allowed documents; None allows all."""
-        rows_P = np.diff(segment.passage_rows)
+        rows_P = np.diff(segment.vector_edges)
         found_P = rows_P > 0
         if allowed is not None:
             found_P &= allowed[segment.passage_documents]
         documents = len(np.unique(segment.passage_documents[found_P]))
         rows, passages = int(rows_P[found_P].sum()), int(found_P.sum())
-        allowed_R = None if rows == segment.rows else np.repeat(found_P, rows_P)
+        allowed_R = None if rows == segment.vectors else np.repeat(found_P, rows_P)
         return cls(segment, allowed_R, segment.longest_span, rows, passages, documents)
 
     def listed_rows(self) -> Ints:
         if self.allowed_R is None:
-            return np.arange(self.segment.rows)
+            return np.arange(self.segment.vectors)
         return np.flatnonzero(self.allowed_R)
 
 
@@ -68,7 +68,3 @@ def allowed_documents(segment: Segment, wanted: Filter, deleted: Mask | None) ->
 
 def exact_candidates(segments: Sequence[SearchableSegment]) -> bool:
     return all(each.segment.candidates.exact for each in segments)
-
-
-def passages_of(segment: Segment, rows_N: Ints) -> Ints:
-    return np.asarray(np.searchsorted(segment.passage_rows, rows_N, side="right") - 1)

@@ -77,8 +77,8 @@ def score_phrases(
     begin_scores_K, stop_scores_K = _scores(segment, queries, begins, stops)
     begin_at = np.concatenate([begins.hit_H[start_of], begins.other_N])
     stop_at = np.concatenate([stops.other_N, stops.hit_H[end_of]])
-    begin_K = segment.places(begins.row_K)
-    stop_K = segment.places(stops.row_K) + segment.lengths(stops.row_K)
+    begin_K = segment.token_offsets(begins.row_K)
+    stop_K = segment.token_offsets(stops.row_K) + segment.lengths(stops.row_K)
     score_N = (
         begin_scores_K[begin_at]
         + stop_scores_K[stop_at]
@@ -113,7 +113,7 @@ class _DistinctRows:
     def from_hits(cls, segment: Segment, hits: Hits, question_N: Ints, row_N: Ints) -> "_DistinctRows":
         keys = [_keys(segment, hits.question_H, hits.row_H), _keys(segment, question_N, row_N)]
         distinct_K, place = np.unique(np.concatenate(keys), return_inverse=True)
-        question_K, row_K = np.divmod(distinct_K, max(segment.rows, 1))
+        question_K, row_K = np.divmod(distinct_K, max(segment.vectors, 1))
         return cls(question_K, row_K, place[: len(hits.row_H)], place[len(hits.row_H) :])
 
 
@@ -143,7 +143,7 @@ def _starts_of(searchable: SearchableSegment, ends: Hits, starts: Hits) -> tuple
 
 
 def _keys(segment: Segment, question_N: Ints, row_N: Ints) -> Ints:
-    return question_N * segment.rows + row_N
+    return question_N * segment.vectors + row_N
 
 
 def _contains(ordered_H: Ints, keys_N: Ints) -> Mask:

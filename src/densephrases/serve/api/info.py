@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Response
 
-from densephrases.index.folder import IndexInfo
+from densephrases.index.info import IndexInfo
 from densephrases.serve.api.answers import json_response
 from densephrases.serve.api.auth import TheService, require_key
 from densephrases.serve.api.openapi import problems

@@ -216,7 +216,7 @@ class IndexItem(BaseModel):
     documents: int
     deleted: int
     passages: int
-    rows: Annotated[int, Field(description="Token vectors.")]
+    vectors: Annotated[int, Field(description="Token vectors.")]
     bytes: int
     segments: int
     building: bool

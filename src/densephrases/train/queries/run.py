@@ -41,7 +41,7 @@ def learn_queries(
     index.settings.refuse_other_model(base)
     if not asked:
         raise DataError("There is no question to learn from; give at least one with its answers.")
-    if not index.documents or not index.rows:
+    if not index.documents or not index.vectors:
         raise DataError(f"The index in '{index.folder}' is empty: add documents before training on it.")
     torch.manual_seed(settings.loop.seed)
     if settings.freeze_embeddings:

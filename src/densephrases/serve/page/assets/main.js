@@ -166,7 +166,7 @@ function announce(text) {
 function showInfo(found) {
   info = found;
   byId("size").textContent = `${counted(found.index.documents, "document")} · ${bytes(found.index.bytes)}`;
-  byId("size").title = `${counted(found.index.passages, "passage")}, ${counted(found.index.rows, "vector")}`;
+  byId("size").title = `${counted(found.index.passages, "passage")}, ${counted(found.index.vectors, "vector")}`;
   byId("forget").hidden = service.key.get() === null;
   byId("tasks").hidden = found.tasks.length === 0;
   const names = ["", ...found.tasks].map((task) => element("option", { value: task }, taskName(task)));

@@ -1,0 +1,31 @@
+"""The kinds of candidates: which one fits a segment, how it is written and opened."""
+
+from pathlib import Path
+
+from densephrases.index.candidates.base import CandidateIndex
+from densephrases.index.candidates.exact import ExactCandidates, is_small
+from densephrases.index.candidates.ivf import IvfCandidates
+from densephrases.index.candidates.ivf_file import write_inverted
+from densephrases.index.candidates.ivf_training import FEWEST_CLUSTERED, build_ivf
+from densephrases.index.candidates.passages import PassageCandidates
+from densephrases.index.durable_files import FileEntry
+from densephrases.index.kinds import CandidateKind
+from densephrases.index.vectors.store import VectorStore
+
+
+def choose_kind(store: VectorStore, wanted: CandidateKind | None = None) -> CandidateKind:
+    """The kind that was asked for if there are vectors enough to train it, else the one that fits."""
+    if len(store) < FEWEST_CLUSTERED:
+        return "exact"
+    return wanted or ("exact" if is_small(len(store)) else "ivf-pq" if store.centroids is None else "passages")
+
+
+def open_candidates(folder: Path, kind: CandidateKind, store: VectorStore) -> CandidateIndex:
+    if kind == "passages":
+        return PassageCandidates(store)
+    return ExactCandidates(store) if kind == "exact" else IvfCandidates.open(folder, store)
+
+
+def write_candidates(store: VectorStore, kind: CandidateKind, folder: Path) -> dict[str, FileEntry]:
+    """Build and save what the kind needs beside the store, the same for the same vectors."""
+    return {} if kind in ("exact", "passages") else write_inverted(build_ivf(store, kind), folder)

@@ -1,0 +1,129 @@
+"""Candidates by an inverted file of faiss (IVF), rescored from the store.
+
+The approximate kinds compare coarse codes: of their own, or, as `passages`, the upper bits of those in the store. What
+they propose is scored again from the store. So scores do not depend on the kind, and segments of different kinds can be
+compared.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+from densephrases.arrays import Floats, Ints
+from densephrases.index.candidates.base import CandidateIndex
+from densephrases.index.candidates.exact import (
+    ExactCandidates,
+    best_of_rows,
+    better_of,
+    is_small,
+    no_candidates,
+    refuse_effort,
+)
+from densephrases.index.candidates.ivf_file import read_inverted
+from densephrases.index.kinds import DEFAULT_EFFORT
+from densephrases.index.vectors.store import VectorStore, side_by_side
+
+_LEAST_RESCORED = 400
+_LEAST_RESCORED_OF = 100_000  # vectors; of more vectors, more score nearly as high as the best
+_FEW_CODES = 100_000  # are compared in about 2 ms
+
+# Shape suffixes: B queries, K candidates of a query, N token vectors (rows), D vector size.
+
+
+class IvfCandidates(CandidateIndex):
+    """Compares with the rows of the lists nearest to a query, by coarse codes first."""
+
+    exact = False
+    probes = 1  # lists that are probed for each one that the effort asks for
+
+    def __init__(self, store: VectorStore, index: Any) -> None:
+        super().__init__(store)
+        self.index = index
+
+    @classmethod
+    def open(cls, folder: Path, store: VectorStore) -> Self:
+        return cls(store, read_inverted(folder, len(store)))
+
+    def search(
+        self,
+        queries_BD: Floats,
+        k: int,
+        allowed: NDArray[np.bool_] | None = None,
+        effort: float = DEFAULT_EFFORT,
+        oversample: int = 1,
+    ) -> tuple[Floats, Ints]:
+        refuse_effort(effort)
+        count = len(self.store) if allowed is None else int(np.count_nonzero(allowed))
+        if effort == 1:
+            return ExactCandidates(self.store).search(queries_BD, k, allowed, effort, oversample)
+        if allowed is not None and is_small(count):
+            return best_of_rows(self.store, queries_BD, oversample * k, np.flatnonzero(allowed))
+        parameters = self._parameters(effort, count, allowed)
+        wanted = min(count, max(least_rescored(len(self.store)), int(k * rescored_share(effort))))
+        return self._rescored(queries_BD, self._nearest(queries_BD, wanted, parameters), oversample * k)
+
+    def _nearest(self, queries_BD: Floats, wanted: int, parameters: Any) -> Ints:
+        """By our own threads: with sixteen of its own, faiss 1.15 compares with a sixteenth of 20,000 lists only."""
+        compared = len(queries_BD) * parameters.nprobe * len(self.store) // self.index.nlist
+        threads = 1 if compared < _FEW_CODES else faiss.omp_get_max_threads()
+        share = -(-len(queries_BD) // threads) or 1
+
+        def nearest(first: int) -> Ints:
+            with one_thread(True):
+                return self._compared(queries_BD[first : first + share], wanted, parameters)
+
+        found = side_by_side(nearest, range(0, len(queries_BD), share))
+        return np.concatenate([np.zeros((0, wanted), dtype=np.int64), *found])
+
+    def _compared(self, queries_BD: Floats, wanted: int, parameters: Any) -> Ints:
+        contiguous_BD = np.ascontiguousarray(queries_BD, dtype=np.float32)
+        return np.asarray(self.index.search(contiguous_BD, wanted, params=parameters)[1])
+
+    def _parameters(self, effort: float, count: int, allowed: NDArray[np.bool_] | None) -> Any:
+        """A filter that allows a share of the rows multiplies the probed lists by its inverse."""
+        wanted = self.probes * probed_lists(self.index.nlist, effort)
+        probes = int(np.ceil(wanted * len(self.store) / count))
+        parameters = faiss.SearchParametersIVF(nprobe=min(probes, self.index.nlist))
+        if allowed is not None:
+            parameters.sel = faiss.IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
+        return parameters
+
+    def _rescored(self, queries_BD: Floats, rows_BK: Ints, k: int) -> tuple[Floats, Ints]:
+        rows_BK = np.sort(rows_BK, axis=1)  # rows of a passage become neighbours
+        edges_B = rows_BK.shape[1] * np.arange(len(queries_BD) + 1)
+        scores_BK = self.store.own_scores(queries_BD, np.maximum(rows_BK, 0).ravel(), edges_B).reshape(rows_BK.shape)
+        scores_BK[rows_BK < 0] = -np.inf
+        lacking = no_candidates(len(queries_BD), max(k - rows_BK.shape[1], 0))
+        return better_of(lacking, scores_BK, rows_BK, k)
+
+
+@contextmanager
+def one_thread(small: bool) -> Iterator[None]:
+    """Keep small work of faiss in this thread: on a busy machine another one may start after the work is done."""
+    threads = faiss.omp_get_max_threads()
+    if small:
+        faiss.omp_set_num_threads(1)  # of what the calling thread starts
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(threads)
+
+
+def probed_lists(lists: int, effort: float) -> int:
+    """Geometric: few at 0, all at 1; at 0.5 at least 0.98 of the ten best rows are found."""
+    return int(np.ceil(lists ** ((1 + 2 * effort) / 3)))
+
+
+def rescored_share(effort: float) -> float:
+    """Rescored candidates for each one that is asked for: 1 at effort 0, 8 at 0.5."""
+    return float(64**effort)
+
+
+def least_rescored(vectors: int) -> int:
+    """However few are asked for: 400, of ten million vectors 861."""
+    return int(_LEAST_RESCORED * max(vectors / _LEAST_RESCORED_OF, 1) ** (1 / 6))

@@ -1,0 +1,64 @@
+"""Passage centroids of a segment whose token vectors are stored as residuals, and scores with them."""
+
+from collections.abc import Callable
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from densephrases.arrays import Floats, Ints, owners
+from densephrases.quantize.base import Records
+from densephrases.quantize.product import PQCodec
+
+_KEPT_BYTES = 1 << 25  # centroids that take no more when decoded stay decoded
+
+# Shape suffixes: B queries, N token vectors, P passages, D vector size, K components.
+
+
+class PassageCentroids:
+    """The centroid of each passage; `edges_P` are the first rows of passages, one more than passages."""
+
+    def __init__(self, records_P: Records, edges_P: Ints, codec: PQCodec) -> None:
+        self.records_P = records_P
+        self.edges_P = edges_P
+        self.codec = codec
+
+    def decode(self, rows_N: Ints) -> Floats:
+        """The centroid of each row's passage."""
+        passages, passage_N = np.unique(owners(self.edges_P, rows_N), return_inverse=True)
+        return self.codec.decode(self.records_P[passages])[passage_N]
+
+    def scorer(self, queries_BD: Floats) -> Callable[[Ints], Floats]:
+        """Gives the inner products (B, N) of queries with the centroids of rows."""
+        projected_BK, mean_B1 = self.codec.project_queries(queries_BD), (queries_BD @ self.codec.mean_D)[:, None]
+
+        def scores(rows_N: Ints) -> Floats:
+            passages, passage_N = np.unique(owners(self.edges_P, rows_N), return_inverse=True)
+            return np.asarray((projected_BK @ self.components(passages).T + mean_B1)[:, passage_N])
+
+        return scores
+
+    def own_scores(self, queries_BD: Floats, rows_N: Ints, edges_B: Ints) -> Floats:
+        """Inner products (N) of each query with the centroids of its own rows; fastest if these ascend."""
+        projected_BK, mean_B = self.codec.project_queries(queries_BD), queries_BD @ self.codec.mean_D
+        passages_N = owners(self.edges_P, rows_N)
+        scores_N = np.empty(len(rows_N), dtype=np.float32)
+        changes_N = passages_N[1:] != passages_N[:-1]
+        for query, (first, stop) in enumerate(pairwise(edges_B.tolist())):
+            if first < stop:
+                (ends,) = changes_N[first : stop - 1].nonzero()
+                runs = np.concatenate([[-1], ends, [stop - first - 1]])
+                scores = self.components(passages_N[first + runs[1:]]) @ projected_BK[query] + mean_B[query]
+                scores_N[first:stop] = scores.repeat(runs[1:] - runs[:-1])
+        return scores_N
+
+    def components(self, passages_P: Ints) -> Floats:
+        if self._decoded is not None:
+            return self._decoded.take(passages_P, axis=0)
+        return self.codec.components(self.records_P[passages_P])
+
+    @cached_property
+    def _decoded(self) -> Floats | None:
+        """All of them if they are few."""
+        few = 4 * len(self.records_P) * len(self.codec.codebooks.components_K) <= _KEPT_BYTES
+        return self.codec.components(self.records_P) if few else None
