@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from densephrases.data.kilt import read_kilt
-from densephrases.evaluate import retrieval
+from densephrases.evaluate import extra
 from tests.cli.conftest import Command
 from tests.cli.test_main import is_one_sentence
 
@@ -103,7 +103,7 @@ def test_mistakes_are_one_sentence(
     ):
         assert is_one_sentence(densephrases("eval", "open", *arguments))
     assert "line 4" in densephrases("eval", "open", made_index, bad).err
-    monkeypatch.setattr(retrieval, "find_spec", lambda _: None)
+    monkeypatch.setattr(extra, "find_spec", lambda _: None)
     missing = densephrases("eval", "open", made_index, questions)
     assert is_one_sentence(missing)
     assert "densephrases[evaluate]" in missing.err

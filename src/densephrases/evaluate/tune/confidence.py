@@ -21,6 +21,7 @@ from densephrases.evaluate.calibration_metrics import (
     reliability_bins,
     risk_coverage_area,
 )
+from densephrases.evaluate.tune.calibration import fit_calibration
 from densephrases.search.answers import Answer
 from densephrases.search.confidence import RIVALS, Calibration, Numbers
 from densephrases.search.phrase_index import PhraseIndex
@@ -145,7 +146,7 @@ def report(judged: Sequence[Judgement]) -> ConfidenceReport:
 
 
 def fitted(judged: Sequence[Judgement]) -> Calibration:
-    return Calibration.fit([j.scores_K for j in judged], [[j.right][: len(j.scores_K)] for j in judged])
+    return fit_calibration([j.scores_K for j in judged], [[j.right][: len(j.scores_K)] for j in judged])
 
 
 def cross_fitted(judged: Sequence[Judgement]) -> Numbers:

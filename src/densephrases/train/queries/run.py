@@ -1,5 +1,6 @@
 """One run of query-side fine-tuning, from questions to the tower that answers most of dev."""
 
+import logging
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,16 +10,18 @@ import torch
 
 from densephrases.data.questions import OpenQuestion
 from densephrases.errors import ConfigError, DataError
+from densephrases.evaluate.tune.calibration import fit_calibration
 from densephrases.index.folder import IndexFolder
 from densephrases.model.encoder import Encoder
 from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower
-from densephrases.search.confidence import Calibration
 from densephrases.search.searcher import Searcher
 from densephrases.train.loop.checkpoint import FOLDER as CHECKPOINT_FOLDER
 from densephrases.train.loop.loop import Loop, Observer
 from densephrases.train.queries.relevance import UNITS
 from densephrases.train.queries.retrieve import Lookup, LookupSettings, default_processes, spread_lookup
 from densephrases.train.queries.task import Coverage, QuerySettings, QueryTask
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -82,13 +85,16 @@ def _as_asked(questions: Sequence[OpenQuestion], index: IndexFolder, encoder: En
 
 
 def _confidence(task: QueryTask) -> dict[str, float] | None:
-    """Fitted on dev, as scores mean something else now; None where nothing can be fitted."""
+    """Fitted on dev, because training changes the scores; None, and a line in the log, where nothing can be fitted."""
     if not task.dev or UNITS[task.settings.target] != "phrase":
+        reason = f"the target is {task.settings.target!r}" if task.dev else "there are no dev questions"
+        logger.info("No confidence is fitted, because %s: answers will have none.", reason)
         return None
     found = task.dev_scores().found if task.best.scores is None else task.best.scores.found
     lists = [row[there] for row, there in zip(found.score_QK, found.part_QK >= 0, strict=True)]
     right = [row[:1].tolist() if len(scores) else [] for row, scores in zip(found.right_QK, lists, strict=True)]
     try:
-        return Calibration.fit(lists, right).to_dict()
-    except ConfigError:  # all right or all wrong: nothing to tell them apart by
+        return fit_calibration(lists, right).to_dict()
+    except ConfigError as error:  # all right or all wrong: nothing to tell them apart by
+        logger.warning("No confidence could be fitted on the dev questions, answers will have none: %s", error)
         return None
