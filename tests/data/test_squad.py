@@ -51,7 +51,7 @@ def test_version_1(tmp_path: Path) -> None:
         0,
         (Question("q1", "Who?", (GoldAnswer("Ann", 0), GoldAnswer("Bob", 8))),),
     )
-    assert passage.questions[0].golds == ["Ann", "Bob"]
+    assert passage.questions[0].gold_texts == ["Ann", "Bob"]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_version_2_unanswerable(tmp_path: Path, unanswerable: dict[str, Any]) ->
 
 
 def test_version_2_answerable(tmp_path: Path) -> None:
-    assert read_one(tmp_path, squad(question(is_impossible=False))).questions[0].golds == ["Ann"]
+    assert read_one(tmp_path, squad(question(is_impossible=False))).questions[0].gold_texts == ["Ann"]
 
 
 def test_ambiguous_start(tmp_path: Path) -> None:

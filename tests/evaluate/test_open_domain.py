@@ -65,7 +65,7 @@ def test_like_judging_each_answer_alone(index: PhraseIndex) -> None:
         right = [bool(best_over_answers(exact_match, each.text, golds)) for each in expected]
         assert prediction.judgement.rank == (right.index(True) + 1 if any(right) else None)
         assert prediction.judgement.f1 == best_over_answers(f1, expected[0].text, golds)
-    scores = OpenScores.of([p.judgement for p in predictions], options)
+    scores = OpenScores.from_judgements([p.judgement for p in predictions], options)
     assert (scores.questions, scores.answerable, scores.ceiling) == (4, 3, 75.0)
     for k, value in scores.exact_match_at.items():
         ranks = [p.judgement.rank for p in predictions]
@@ -86,7 +86,7 @@ def test_larger_units_are_judged_by_their_best_phrase(index: PhraseIndex) -> Non
     options = OpenOptions(k=2, unit="document")
     predictions = list(ask_collection(index, QUESTIONS[:1], options))
     assert [a.unit for a in predictions[0].answers] == ["document", "document"]
-    assert OpenScores.of([p.judgement for p in predictions], options).exact_match_at.keys() == {"1"}
+    assert OpenScores.from_judgements([p.judgement for p in predictions], options).exact_match_at.keys() == {"1"}
 
 
 def test_only_candidates_count(index: PhraseIndex) -> None:
@@ -103,7 +103,7 @@ def test_documents_alone(index: PhraseIndex) -> None:
         OpenQuestion("2", "who?", (), documents={"x": 1}),
     ]
     options = OpenOptions(k=10, unit="document")
-    scores = OpenScores.of([p.judgement for p in ask_collection(index, questions, options)], options)
+    scores = OpenScores.from_judgements([p.judgement for p in ask_collection(index, questions, options)], options)
     assert (scores.exact_match, scores.f1, scores.passages, scores.exact_match_at) == (None, None, None, {})
     assert scores.documents.recall_at == {"1": scores.documents.hits_at["1"], "5": 50.0, "10": 50.0}
 
@@ -119,7 +119,7 @@ def test_an_empty_index(tmp_path: Path) -> None:
     index = cities(tmp_path / "index")
     index.delete(["tower", "london", "paris"])
     options = OpenOptions(k=5)
-    scores = OpenScores.of([p.judgement for p in ask_collection(index, QUESTIONS, options)], options)
+    scores = OpenScores.from_judgements([p.judgement for p in ask_collection(index, QUESTIONS, options)], options)
     assert (scores.answerable, scores.exact_match, scores.exact_match_of_answerable) == (0, 0.0, None)
 
 

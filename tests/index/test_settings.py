@@ -80,5 +80,5 @@ def test_other_quantizers_need_none() -> None:
     settings = IndexSettings.of(CodedEncoder(), "hash", "int8")
     assert settings.product_quantizer == ""
     assert settings.code_from(code_for(DIM)) is None
-    with pytest.raises(ConfigError, match="eval code DATA"):
+    with pytest.raises(ConfigError, match="tune quantizer MODEL DATA"):
         IndexSettings.of(HashEncoder(), "hash", "pq")

@@ -55,7 +55,7 @@ def test_means_worked_by_hand() -> None:
 
 
 def test_a_model_without_a_code_cannot_have_compact_rows() -> None:
-    with pytest.raises(ConfigError, match="eval code DATA"):
+    with pytest.raises(ConfigError, match="tune quantizer MODEL DATA"):
         ResidualPQCodec.fit(vectors(3, 5), None)
 
 

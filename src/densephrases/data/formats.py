@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from densephrases.data.kilt import read_kilt
-from densephrases.data.questions import Entry, Format, OpenQuestion, Place, content_of, json_lines, json_list
+from densephrases.data.questions import Entry, FileLocation, Format, OpenQuestion, content_of, json_lines, json_list
 from densephrases.data.squad import questions_of, read_squad
 from densephrases.errors import DataError
 
@@ -122,7 +122,7 @@ def _trivia_question(entry: Mapping[str, Any], number: str) -> OpenQuestion:
 
 def _squad(path: Path) -> Iterator[OpenQuestion]:
     for _, question in questions_of(read_squad(path)):
-        yield OpenQuestion(question.id, question.text, tuple(dict.fromkeys(question.golds)))
+        yield OpenQuestion(question.id, question.text, tuple(dict.fromkeys(question.gold_texts)))
 
 
 def _dpr(path: Path) -> Iterator[OpenQuestion]:
@@ -154,11 +154,11 @@ def _trec(path: Path) -> Iterator[OpenQuestion]:
         yield OpenQuestion(columns[0], columns[-2], (columns[-1],), regex=True)
 
 
-def _rows(path: Path, *widths: int) -> Iterator[tuple[Place, list[str]]]:
+def _rows(path: Path, *widths: int) -> Iterator[tuple[FileLocation, list[str]]]:
     for number, line in enumerate(content_of(path).split("\n"), start=1):
         if line.strip():
             columns = [column.strip() for column in line.rstrip("\r").split("\t")]
-            place = Place(path, "line", number)
+            place = FileLocation(path, "line", number)
             if len(columns) not in widths or not all(columns):
                 expected = " or ".join(map(str, widths))
                 raise DataError(

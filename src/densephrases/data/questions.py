@@ -33,7 +33,7 @@ class OpenQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FileLocation:
     """Where in a file something stands."""
 
     path: Path
@@ -44,7 +44,7 @@ class Place:
         return f"'{self.path}', {self.what} {self.number}"
 
 
-Entry = tuple[Place, Any]
+Entry = tuple[FileLocation, Any]
 
 
 def content_of(path: Path) -> str:
@@ -60,7 +60,7 @@ def content_of(path: Path) -> str:
 def json_lines(path: Path) -> Iterator[Entry]:
     for number, line in enumerate(content_of(path).split("\n"), start=1):
         if line.strip():
-            place = Place(path, "line", number)
+            place = FileLocation(path, "line", number)
             try:
                 yield place, json.loads(line)
             except (ValueError, RecursionError) as error:
@@ -78,4 +78,4 @@ def json_list(path: Path, key: str | None = None) -> Iterator[Entry]:
     if not isinstance(content, list):
         raise DataError(f"'{path}' holds no list{f' under {key!r}' if key else ''} of questions.")
     for number, entry in enumerate(content, start=1):
-        yield Place(path, "entry", number), entry
+        yield FileLocation(path, "entry", number), entry

@@ -28,7 +28,7 @@ class Question:
     answer_type: str = ""  # of a generated question's answer, such as PERSON
 
     @property
-    def golds(self) -> list[str]:
+    def gold_texts(self) -> list[str]:
         return [answer.text for answer in self.answers]
 
 

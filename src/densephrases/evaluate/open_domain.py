@@ -87,7 +87,7 @@ class OpenScores:
     documents: RetrievalScores
 
     @classmethod
-    def of(cls, judged: Sequence[OpenJudgement], options: OpenOptions) -> "OpenScores":
+    def from_judgements(cls, judged: Sequence[OpenJudgement], options: OpenOptions) -> "OpenScores":
         def percent(values: Iterable[float]) -> float:
             return 100 * sum(values) / len(judged)
 
@@ -176,7 +176,7 @@ def _judge(
         if place not in passages:
             if answer.passage not in squeezed:
                 squeezed[answer.passage] = squeeze(answer.passage)
-            passages[place] = golds.stand_in(answer.passage, squeezed[answer.passage])
+            passages[place] = golds.occur_in(answer.passage, squeezed[answer.passage])
         documents[answer.document.id] = documents.get(answer.document.id, False) or passages[place]
     return OpenJudgement(
         question,

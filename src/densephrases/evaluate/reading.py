@@ -32,11 +32,11 @@ QUESTIONS_AT_ONCE = 128
 # Shape suffixes: B questions, P passages, T tokens of one passage, N tokens of all passages, D vector size.
 
 
-Maxima = Callable[[Floats], Floats]
+PassageScores = Callable[[Floats], Floats]
 """Query vectors (B, D) to the highest score of any token of each passage (B, P)."""
 
 
-class NumpyMaxima:
+class NumpyPassageScores:
     def __init__(self, vectors_ND: Floats, edges: NDArray[np.int64]) -> None:
         self.vectors_ND, self.begins = vectors_ND, edges[:-1]
         self.full = np.diff(edges) > 0
@@ -56,7 +56,7 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
-class EncodedFile:
+class EncodedDataset:
     """A data set's passages and answerable questions as vectors."""
 
     passages: Sequence[QuestionedPassage]
@@ -65,7 +65,7 @@ class EncodedFile:
     question_vectors: QuestionVectors
     unanswerable: int
 
-    def kept_as(self, quantizer: Quantizer, pq: ProductQuantizer | None, threshold: float | None) -> Self:
+    def quantized(self, quantizer: Quantizer, pq: ProductQuantizer | None, threshold: float | None) -> Self:
         """With the vectors of kept tokens as an index keeps them."""
         kept = [passage.kept(threshold) for passage in self.passage_vectors]
         vectors = [passage.vectors_TD[mask] for passage, mask in zip(self.passage_vectors, kept, strict=True)]
@@ -81,12 +81,12 @@ class EncodedFile:
         return replace(self, passage_vectors=changed)
 
 
-def encode_file(encoder: Encoder, passages: list[QuestionedPassage]) -> EncodedFile:
+def encode_dataset(encoder: Encoder, passages: list[QuestionedPassage]) -> EncodedDataset:
     everything = list(questions_of(passages))
     questions = [(number, question) for number, question in everything if question.answers]
     if not questions:
         raise DataError("The file has no question with an answer, so there is nothing to evaluate.")
-    return EncodedFile(
+    return EncodedDataset(
         passages,
         encoder.encode_passages([p.passage for p in passages]),
         questions,
@@ -95,7 +95,7 @@ def encode_file(encoder: Encoder, passages: list[QuestionedPassage]) -> EncodedF
     )
 
 
-def read_passages(encoded: EncodedFile, config: ModelConfig, threshold: float | None = None) -> list[Prediction]:
+def read_passages(encoded: EncodedDataset, config: ModelConfig, threshold: float | None = None) -> list[Prediction]:
     """The best phrase of each question's own passage."""
     scorer = SpanScorer(encoded, config, threshold)
     return [
@@ -104,11 +104,11 @@ def read_passages(encoded: EncodedFile, config: ModelConfig, threshold: float | 
 
 
 def read_collection(
-    encoded: EncodedFile,
+    encoded: EncodedDataset,
     config: ModelConfig,
     threshold: float | None = None,
     advance: Callable[[int], None] = lambda _: None,
-    maxima: Callable[[Floats, NDArray[np.int64]], Maxima] | None = None,
+    passage_scores: Callable[[Floats, NDArray[np.int64]], PassageScores] | None = None,
 ) -> list[Prediction]:
     """The best phrase among all passages, exactly.
 
@@ -116,7 +116,7 @@ def read_collection(
     that bound until the best phrase found beats the next bound.
     """
     scorer = SpanScorer(encoded, config, threshold)
-    best_of_passages = (maxima or NumpyMaxima)(*scorer.kept_vectors())
+    best_of_passages = (passage_scores or NumpyPassageScores)(*scorer.kept_vectors())
     predictions: list[Prediction] = []
     for first in range(0, len(encoded.questions), QUESTIONS_AT_ONCE):
         rows = np.arange(first, min(first + QUESTIONS_AT_ONCE, len(encoded.questions)))
@@ -149,7 +149,7 @@ class LexicalPenalties:
     texts: Sequence[str]
 
     @classmethod
-    def of(cls, encoded: EncodedFile, weight: float) -> Self:
+    def from_dataset(cls, encoded: EncodedDataset, weight: float) -> Self:
         terms = SegmentTerms.of([p.passage for p in encoded.passages])
         texts = [question.text for _, question in encoded.questions]
         words = QuestionTerms.of(texts, TermWeights.of([terms]), weight)
@@ -173,14 +173,18 @@ class LexicalPenalties:
 class SpanScorer:
     """Scores the phrases of any passage for any question; tokens below the filter threshold count for nothing."""
 
-    def __init__(self, encoded: EncodedFile, config: ModelConfig, threshold: float | None) -> None:
+    def __init__(self, encoded: EncodedDataset, config: ModelConfig, threshold: float | None) -> None:
         self.encoded = encoded
         self.config = config
         self.kept = [vectors.kept(threshold) for vectors in encoded.passage_vectors]
 
     @cached_property
     def words(self) -> LexicalPenalties | None:
-        return LexicalPenalties.of(self.encoded, self.config.lexical_weight) if self.config.lexical_weight else None
+        return (
+            LexicalPenalties.from_dataset(self.encoded, self.config.lexical_weight)
+            if self.config.lexical_weight
+            else None
+        )
 
     def span(self, row: int, number: int) -> Span | None:
         passage, questions = self.encoded.passage_vectors[number], self.encoded.question_vectors
@@ -200,7 +204,7 @@ class SpanScorer:
         pairs_TT = passage.vectors_TD[:, left] @ passage.vectors_TD[:, right].T
         return np.asarray(pairs_TT * self.encoded.question_vectors.coherency_B[row])
 
-    def passage_bounds(self, rows: NDArray[Any], best_of_passages: Maxima) -> Floats:
+    def passage_bounds(self, rows: NDArray[Any], best_of_passages: PassageScores) -> Floats:
         """For each question and passage a score that no phrase of the passage exceeds."""
         questions = self.encoded.question_vectors
         bounds_BP = best_of_passages(questions.start_BD[rows]) + best_of_passages(questions.end_BD[rows])
@@ -240,9 +244,11 @@ class ReadingScores:
     f1: float
 
     @classmethod
-    def of(cls, predictions: Sequence[Prediction]) -> "ReadingScores":
+    def from_predictions(cls, predictions: Sequence[Prediction]) -> "ReadingScores":
         def percent(metric: Callable[[str, str], float]) -> float:
-            return 100 * float(np.mean([best_over_answers(metric, p.answer, p.question.golds) for p in predictions]))
+            return 100 * float(
+                np.mean([best_over_answers(metric, p.answer, p.question.gold_texts) for p in predictions])
+            )
 
         return cls(len(predictions), percent(exact_match), percent(f1))
 
@@ -257,6 +263,6 @@ def write_predictions(predictions: Sequence[Prediction], path: Path) -> None:
                 "answer": p.answer,
                 "passage": p.passage,
                 "score": p.score,
-                "exact_match": best_over_answers(exact_match, p.answer, p.question.golds),
+                "exact_match": best_over_answers(exact_match, p.answer, p.question.gold_texts),
             }
             file.write(json.dumps(row, ensure_ascii=False) + "\n")

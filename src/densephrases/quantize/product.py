@@ -146,7 +146,7 @@ def refuse_none(pq: ProductQuantizer | None) -> ProductQuantizer:
     if pq is None:
         raise ConfigError(
             "quantizer='pq' needs a model with a code of its vectors, which this one lacks; "
-            "learn it with `densephrases eval code DATA --model MODEL --write`, or take int8."
+            "learn it with `densephrases tune quantizer MODEL DATA`, or take int8."
         )
     return pq
 

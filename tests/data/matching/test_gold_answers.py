@@ -40,10 +40,10 @@ def test_phrases(question: OpenQuestion, phrase: str, right: bool, f1: float) ->
     ],
 )
 def test_passages(question: OpenQuestion, passage: str, stands: bool) -> None:
-    assert gold_answers_of(question, 20).stand_in(passage, squeeze(passage)) is stands
+    assert gold_answers_of(question, 20).occur_in(passage, squeeze(passage)) is stands
 
 
 @given(ANSWERS, TEXTS)
 def test_the_quick_look_leaves_nothing_out(answer: str, text: str) -> None:
     golds = gold_answers_of(OpenQuestion("1", "who?", (answer,)), 20)
-    assert golds.stand_in(text, squeeze(text)) is bool(found_in([answer], text))
+    assert golds.occur_in(text, squeeze(text)) is bool(found_in([answer], text))

@@ -155,13 +155,13 @@ class PatternScanner:
         for owner, pattern in self._open:
             tried = zip(texts, folded, strict=True) if pattern.may_match(everything) else ()
             if any(
-                pattern.may_match(fold) and pattern_stands_in(pattern, text, self.max_words) for text, fold in tried
+                pattern.may_match(fold) and pattern_occurs_in(pattern, text, self.max_words) for text, fold in tried
             ):
                 self.found.add(owner)
         self._open = [(owner, pattern) for owner, pattern in self._open if owner not in self.found]
 
 
-def pattern_stands_in(pattern: PatternAnswer, text: str, max_words: int) -> bool:
+def pattern_occurs_in(pattern: PatternAnswer, text: str, max_words: int) -> bool:
     """Whether it matches some phrase, judged by the longest that begins at each place."""
     position = 0
     while match := pattern.compiled.search(text, position):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from densephrases.data.matching.answer_scan import AnswerScanner, pattern_stands_in
+from densephrases.data.matching.answer_scan import AnswerScanner, pattern_occurs_in
 from densephrases.data.matching.em_f1 import best_over_answers, f1
 from densephrases.data.matching.regex_answers import PatternAnswer
 from densephrases.data.questions import OpenQuestion
@@ -13,7 +13,7 @@ from densephrases.text.normalize import normalize_answer
 class Golds(Protocol):
     def right(self, phrase: str) -> bool: ...
     def f1(self, phrase: str) -> float: ...
-    def stand_in(self, passage: str, squeezed: str) -> bool:
+    def occur_in(self, passage: str, squeezed: str) -> bool:
         """Whether some phrase of the passage is right; given also as `squeeze` makes it, once for all questions."""
 
 
@@ -42,7 +42,7 @@ class TextAnswers:
     def f1(self, phrase: str) -> float:
         return best_over_answers(f1, phrase, self.answers) if self.answers else 0.0
 
-    def stand_in(self, passage: str, squeezed: str) -> bool:
+    def occur_in(self, passage: str, squeezed: str) -> bool:
         likely = [form for form in self._forms if squeeze(form) in squeezed]
         scanner = AnswerScanner((0, form) for form in likely)
         scanner.scan(passage)
@@ -62,5 +62,5 @@ class RegexAnswers:
     def f1(self, phrase: str) -> float:
         return float(self.right(phrase))
 
-    def stand_in(self, passage: str, squeezed: str) -> bool:
-        return any(pattern_stands_in(pattern, passage, self.max_words) for pattern in self.patterns)
+    def occur_in(self, passage: str, squeezed: str) -> bool:
+        return any(pattern_occurs_in(pattern, passage, self.max_words) for pattern in self.patterns)

@@ -125,7 +125,7 @@ def _left_out(asked: AskedQuestion) -> str:
 
 def _judged(batch: Sequence[AskedQuestion], results: Sequence[Sequence[Answer]]) -> Iterator[Judgement]:
     for each, answers in zip(batch, results, strict=True):
-        golds = each.question.golds
+        golds = each.question.gold_texts
         right = bool(golds and answers and best_over_answers(exact_match, answers[0].text, golds))
         yield Judgement(each, np.array([answer.score for answer in answers]), right)
 

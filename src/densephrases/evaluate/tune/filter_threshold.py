@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from densephrases.evaluate.reading import EncodedFile, ReadingScores, read_passages
+from densephrases.evaluate.reading import EncodedDataset, ReadingScores, read_passages
 from densephrases.model.config import ModelConfig
 
 ALLOWED_LOSS = 0.5  # points of exact match
@@ -19,18 +19,18 @@ class FilterRow:
     f1: float
 
 
-def default_thresholds(encoded: EncodedFile, steps: int = 16) -> list[float]:
+def default_thresholds(encoded: EncodedDataset, steps: int = 16) -> list[float]:
     """Thresholds that keep from four fifths down to a twentieth of the tokens, evenly spaced in tokens kept."""
     best_N = np.concatenate([v.filter_T2.max(axis=1, initial=-np.inf) for v in encoded.passage_vectors])
     return [round(float(t), 3) for t in np.quantile(best_N, np.linspace(0.2, 0.95, steps))]
 
 
-def filter_table(encoded: EncodedFile, config: ModelConfig, thresholds: Sequence[float]) -> list[FilterRow]:
+def filter_table(encoded: EncodedDataset, config: ModelConfig, thresholds: Sequence[float]) -> list[FilterRow]:
     """Reading comprehension at each threshold, the first row without a filter."""
     rows = []
     for threshold in [None, *thresholds]:
         kept = np.concatenate([v.kept(threshold) for v in encoded.passage_vectors])
-        scores = ReadingScores.of(read_passages(encoded, config, threshold))
+        scores = ReadingScores.from_predictions(read_passages(encoded, config, threshold))
         rows.append(FilterRow(threshold, 100 * float(kept.mean()), scores.exact_match, scores.f1))
     return rows
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from densephrases.evaluate.reading import EncodedFile, ReadingScores, read_passages
+from densephrases.evaluate.reading import EncodedDataset, ReadingScores, read_passages
 from densephrases.model.config import ModelConfig
 
 PENALTIES = (0.0, 0.003, 0.006, 0.01, 0.015, 0.02, 0.03, 0.05)
@@ -16,11 +16,13 @@ class LengthRow:
     f1: float
 
 
-def length_table(encoded: EncodedFile, config: ModelConfig, penalties: Sequence[float] = PENALTIES) -> list[LengthRow]:
+def length_table(
+    encoded: EncodedDataset, config: ModelConfig, penalties: Sequence[float] = PENALTIES
+) -> list[LengthRow]:
     """Reading comprehension with each penalty."""
     rows = []
     for penalty in penalties:
-        scores = ReadingScores.of(read_passages(encoded, config.with_length_penalty(penalty)))
+        scores = ReadingScores.from_predictions(read_passages(encoded, config.with_length_penalty(penalty)))
         rows.append(LengthRow(penalty, scores.exact_match, scores.f1))
     return rows
 

@@ -50,7 +50,7 @@ def lexical_table(
             batch = questions[first : first + ASKED_AT_ONCE]
             found = index.search([question.text for question in batch], words=weight)
             for question, answers in zip(batch, found, strict=True):
-                scores_N3.append(_scores([answer.text for answer in answers], question.golds))
+                scores_N3.append(_scores([answer.text for answer in answers], question.gold_texts))
             advance(len(batch))
         rows.append(LexicalRow(weight, *(100 * np.mean(scores_N3, axis=0)).tolist()))
     return rows

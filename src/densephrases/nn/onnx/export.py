@@ -18,8 +18,9 @@ from torch import Tensor, nn
 
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.card import CARD_FILE
-from densephrases.model.onnx import OWN_QUESTION_GRAPH, OWN_QUESTION_WEIGHTS, PRECISIONS, graph_file, weights_file
+from densephrases.model.onnx import OWN_QUESTION_GRAPH, OWN_QUESTION_WEIGHTS, graph_file, weights_file
 from densephrases.model.padding import TokenBatch, token_batch
+from densephrases.model.precision import PRECISIONS
 from densephrases.model.tokenizer import TOKENIZER_FILE, Tokens
 from densephrases.nn.backbone import additive_mask
 from densephrases.nn.onnx.int8 import halve_matrices, outlying_inputs, quantize, quantize_tables, replace_nodes

@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 from densephrases.arrays import Floats
 from densephrases.data.matching.em_f1 import normalize_answer
 from densephrases.data.squad import QuestionedPassage
-from densephrases.evaluate.reading import QUESTIONS_AT_ONCE, Maxima, NumpyMaxima, SpanScorer, encode_file
+from densephrases.evaluate.reading import (
+    QUESTIONS_AT_ONCE,
+    NumpyPassageScores,
+    PassageScores,
+    SpanScorer,
+    encode_dataset,
+)
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder
 
@@ -23,22 +29,22 @@ def hard_negative_passages(
     config: ModelConfig,
     passages: list[QuestionedPassage],
     count: int,
-    maxima: Callable[[Floats, NDArray[np.int64]], Maxima] = NumpyMaxima,
+    passage_scores: Callable[[Floats, NDArray[np.int64]], PassageScores] = NumpyPassageScores,
 ) -> HardNegatives:
     """For each passage up to `count` others that its own questions score highest, without those with their answer.
 
     A passage's score for a question is the bound by which `read_collection` searches: best start plus best end.
     """
-    encoded = encode_file(encoder, passages)
+    encoded = encode_dataset(encoder, passages)
     scorer = SpanScorer(encoded, config, threshold=None)
-    best_of_passages = maxima(*scorer.kept_vectors())
+    best_of_passages = passage_scores(*scorer.kept_vectors())
     texts = [normalize_answer(p.passage.text) for p in passages]
     found: list[dict[int, float]] = [{} for _ in passages]
     for first in range(0, len(encoded.questions), QUESTIONS_AT_ONCE):
         rows = np.arange(first, min(first + QUESTIONS_AT_ONCE, len(encoded.questions)))
         for row, bounds_P in zip(rows.tolist(), scorer.passage_bounds(rows, best_of_passages), strict=True):
             own, question = encoded.questions[row]
-            answers = [normalize_answer(gold) for gold in question.golds]
+            answers = [normalize_answer(gold) for gold in question.gold_texts]
             for number in likely_passages(bounds_P, count * LOOKED_AT):
                 if number != own and not holds_answer(texts[number], answers):
                     margin = float(bounds_P[number] - bounds_P[own])

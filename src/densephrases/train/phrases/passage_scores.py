@@ -8,8 +8,8 @@ from densephrases.arrays import Floats
 from densephrases.nn.device import to_numpy
 
 
-class TorchMaxima:
-    """`evaluate.reading.Maxima` in torch."""
+class TorchPassageScores:
+    """`evaluate.reading.PassageScores` in torch."""
 
     def __init__(self, vectors_ND: Floats, edges: NDArray[np.int64], device: torch.device) -> None:
         self.vectors_ND = torch.from_numpy(vectors_ND).to(device)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from densephrases.data.decontaminate import HeldOut
 from densephrases.data.squad import QuestionedPassage, read_squad
 from densephrases.errors import ConfigError, DataError
-from densephrases.evaluate.reading import ReadingScores, encode_file, read_collection, read_passages
+from densephrases.evaluate.reading import ReadingScores, encode_dataset, read_collection, read_passages
 from densephrases.model.card import write_card
 from densephrases.model.config import ModelConfig, QuestionBackbone
 from densephrases.model.folders import bundled_names, resolve
@@ -46,7 +46,7 @@ from densephrases.train.phrases.objective import (
     gold_positions,
     phrase_losses,
 )
-from densephrases.train.phrases.passage_scores import TorchMaxima
+from densephrases.train.phrases.passage_scores import TorchPassageScores
 from densephrases.train.phrases.sampling import BatchPlan, draw_generated, plan_epoch
 
 CONFUSED = 4  # times as many passages as stand together are mined: some will have been taken along by others
@@ -229,13 +229,15 @@ class PhraseTask:
         return 6.0 * self.backbone_parameters * (batch.passage_tokens + encoders * batch.question_tokens)
 
     def evaluate(self) -> dict[str, float]:
-        encoded = encode_file(self.model.encoder(), self.data.dev)
-        reading = ReadingScores.of(read_passages(encoded, self.model.config))
+        encoded = encode_dataset(self.model.encoder(), self.data.dev)
+        reading = ReadingScores.from_predictions(read_passages(encoded, self.model.config))
         scores = {"exact_match": reading.exact_match, "f1": reading.f1}
         if self.recipe.collection:
             device = next(self.model.parameters()).device
-            search = partial(TorchMaxima, device=device)
-            everywhere = ReadingScores.of(read_collection(encoded, self.model.config, maxima=search))
+            search = partial(TorchPassageScores, device=device)
+            everywhere = ReadingScores.from_predictions(
+                read_collection(encoded, self.model.config, passage_scores=search)
+            )
             scores |= {"all_passages_exact_match": everywhere.exact_match, "all_passages_f1": everywhere.f1}
         return scores
 
@@ -305,7 +307,7 @@ def mined(folder: Path, plan: BatchPlan, passages: list[QuestionedPassage], cpu:
     found: list[HardNegatives | None] = [None]
     if process.is_main_process:
         model = placed(read_model(folder), process.device)
-        search = partial(TorchMaxima, device=process.device)
+        search = partial(TorchPassageScores, device=process.device)
         found = [hard_negative_passages(model.encoder(), model.config, passages, CONFUSED * plan.neighbours, search)]
     (hard_negatives,) = broadcast_object_list(found)
     return cast(HardNegatives, hard_negatives)

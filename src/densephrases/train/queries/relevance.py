@@ -44,4 +44,4 @@ class Relevance:
             return self._golds.right(phrase) if self._regex else _normal(phrase) in self._normals
         if self._relevant and self.target == "document":
             return True
-        return self._golds.stand_in(passage, _squeezed(passage))
+        return self._golds.occur_in(passage, _squeezed(passage))

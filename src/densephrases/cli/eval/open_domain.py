@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,25 +14,13 @@ from rich.table import Table
 from densephrases.cli.ask import Unit
 from densephrases.cli.lines import counted, read_lines
 from densephrases.cli.options import AsJson, Effort, IndexArgument, IndexModel, KiltFile, Task, Truecase, Words
+from densephrases.data.questions import Format
 
 if TYPE_CHECKING:
     from densephrases.evaluate.open_domain import Advance, OpenScores
     from densephrases.search.phrase_index import PhraseIndex
 
 progress_console = Console(stderr=True, highlight=False)
-
-
-class Format(StrEnum):
-    lines = "lines"
-    nq_open = "nq-open"
-    webquestions = "webquestions"
-    trec = "trec"
-    triviaqa = "triviaqa"
-    squad = "squad"
-    entityquestions = "entityquestions"
-    dpr = "dpr"
-    kilt = "kilt"
-    beir = "beir"
 
 
 def open_domain(
@@ -67,7 +54,7 @@ def open_domain(
     from densephrases.text.normalize import normalize_answer
 
     require_measures()
-    file = read_questions(data, None if form is None else form.value, regex)
+    file = read_questions(data, form, regex)
     allowed = None if candidates is None else frozenset(map(normalize_answer, read_lines(candidates)))
     options = OpenOptions(k=k, unit=unit.value, truecase=truecase, effort=effort, words=words, candidates=allowed)
     index = PhraseIndex.open(folder, model, task)
@@ -79,7 +66,7 @@ def open_domain(
         for prediction in ask_collection(index, file.questions, options, read, asked):
             files.write(prediction)
             judged.append(prediction.judgement)
-    scores = OpenScores.of(judged, options)
+    scores = OpenScores.from_judgements(judged, options)
     matching = "regex" if any(q.regex for q in file.questions) else "normal"
     about = {
         "format": file.format,
