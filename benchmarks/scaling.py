@@ -31,12 +31,12 @@ from rich.table import Table
 from densephrases.arrays import Floats
 from densephrases.data.squad import questions_of, read_squad, sample_path
 from densephrases.errors import ConfigError, DensePhrasesError, MissingExtraError
-from densephrases.index.candidates.base import DEFAULT_EFFORT, CandidateIndex
+from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.exact import ExactCandidates
 from densephrases.index.candidates.ivf_file import INVERTED_FILES
 from densephrases.index.candidates.search import choose_kind, open_candidates, write_candidates
 from densephrases.index.durable_files import replace_json
-from densephrases.index.kinds import CandidateKind
+from densephrases.index.kinds import DEFAULT_EFFORT, CandidateKind
 from densephrases.index.mapped import release_pages
 from densephrases.index.segment.reader import MEANS_FILE, VECTORS_FILE
 from densephrases.index.vectors.store import CodedRows, Rows, VectorStore

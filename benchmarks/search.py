@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from densephrases.data.squad import questions_of, read_squad, sample_path
-from densephrases.index.candidates.base import DEFAULT_EFFORT
+from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.sample import SAMPLE_QUESTIONS, articles_path
 from densephrases.search.answers import Answer
 from densephrases.search.phrase_index import PhraseIndex

@@ -122,7 +122,7 @@ def test_stdin_that_is_no_text(densephrases: Command, made_index: Path, monkeypa
 def test_words_count_if_asked_to(densephrases: Command, made_index: Path) -> None:
     plain, none, worded = (
         rows(densephrases("ask", made_index, "unheard tower", "-k", "1", *options).out)
-        for options in ([], ["--words", "0"], ["--words", "2"])
+        for options in ([], ["--lexical-weight", "0"], ["--lexical-weight", "2"])
     )
     assert plain == none
     assert worded[0][-1] == "tower.txt"
@@ -175,7 +175,7 @@ def test_an_emptied_index(densephrases: Command, index: Path) -> None:
         ([""], "expected a text with at least one word"),
         ([QUESTION, "-k", "0"], "k=0 is no number of results"),
         ([QUESTION, "--effort", "2"], "effort=2.0 is out of range"),
-        ([QUESTION, "--words", "-1"], "words=-1.0 is no weight"),
+        ([QUESTION, "--lexical-weight", "-1"], "lexical_weight=-1.0 is no weight"),
         ([QUESTION, "--min-confidence", "0.5"], "needs a model with a calibration"),
         ([QUESTION, "--where", "lang"], "--where lang is not of the form key=value"),
         ([QUESTION, "--file", "none"], "Both a question and --file are given"),

@@ -49,7 +49,7 @@ def client(service: Running) -> Iterator[Client]:
         {"unit": "document", "where": {"lang": ("en", "de")}},
         {"documents": {"tower", "paris"}, "effort": 1.0},
         {"where": {"year": 1889}, "exact": True},
-        {"words": 2.0},
+        {"lexical_weight": 2.0},
     ],
 )
 def test_search(client: Client, index: PhraseIndex, options: Any) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from densephrases.arrays import Floats, Ints, Mask
-from densephrases.search.answers import Boundaries, Unit
+from densephrases.search.answers import Boundaries
+from densephrases.search.request import Unit
 from densephrases.search.scoring.lexical import REPEATED
 from densephrases.search.scoring.searchable import Integers, Part
 from densephrases.text.documents import Document

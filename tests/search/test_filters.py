@@ -7,6 +7,7 @@ import pytest
 
 from densephrases.errors import ConfigError
 from densephrases.search.filters import Filter
+from densephrases.search.scoring.searchable import allowed_documents
 from densephrases.text.documents import Document
 
 from .made_up import SegmentMaker
@@ -43,13 +44,13 @@ METADATA = {"lang": "en", "year": 1843, "score": 2.0, "open": True, "tags": ["a"
     ],
 )
 def test_where(where: dict[str, Any], matches: bool) -> None:
-    assert Filter.of(where, None).matches(Document("d", "", "", METADATA)) == matches
+    assert Filter.from_conditions(where, None).matches(Document("d", "", "", METADATA)) == matches
 
 
 def test_allow_list() -> None:
-    allowed = Filter.of(None, (name for name in ["d", "e"]))
+    allowed = Filter.from_conditions(None, (name for name in ["d", "e"]))
     assert [allowed.matches(Document(name, "")) for name in ("d", "e", "f")] == [True, True, False]
-    assert not Filter.of(None, []).matches(Document("d", ""))
+    assert not Filter.from_conditions(None, []).matches(Document("d", ""))
 
 
 def test_deleted_documents_are_never_allowed() -> None:
@@ -57,18 +58,20 @@ def test_deleted_documents_are_never_allowed() -> None:
     for name, lang in (("a", "en"), ("b", "de"), ("c", "en")):
         maker.add(name, [["word"]], {"lang": lang})
     segment, deleted = maker.made(), np.array([True, False, False])
-    english = Filter.of({"lang": "en"}, None).allowed(segment, deleted)
+    english = allowed_documents(segment, Filter.from_conditions({"lang": "en"}, None), deleted)
     assert english is not None
     assert english.tolist() == [False, False, True]
-    anything = Filter().allowed(segment, deleted)
+    anything = allowed_documents(segment, Filter(), deleted)
     assert anything is not None
     assert anything.tolist() == [False, True, True]
-    assert Filter().allowed(segment, None) is None
-    assert Filter().allowed(segment, np.zeros(3, dtype=bool)) is None
+    assert allowed_documents(segment, Filter(), None) is None
+    assert allowed_documents(segment, Filter(), np.zeros(3, dtype=bool)) is None
 
 
 def test_equal_filters_are_one_key() -> None:
-    assert Filter.of({"a": ["x", "y"], "b": 1}, ["d"]) == Filter.of({"b": "1", "a": {"y", "x"}}, {"d"})
+    assert Filter.from_conditions({"a": ["x", "y"], "b": 1}, ["d"]) == Filter.from_conditions(
+        {"b": "1", "a": {"y", "x"}}, {"d"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,5 +90,5 @@ def test_equal_filters_are_one_key() -> None:
 )
 def test_refusals(where: Any, documents: Any, names: str) -> None:
     with pytest.raises(ConfigError) as error:
-        Filter.of(where, documents)
+        Filter.from_conditions(where, documents)
     assert names in str(error.value)

@@ -19,12 +19,13 @@ from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, QuestionVectors
 from densephrases.model.padding import TokenBatch
 from densephrases.model.tokenizer import Tokens
-from densephrases.search.answers import BOUNDARIES, Answer, Unit
+from densephrases.search.answers import BOUNDARIES, Answer
 from densephrases.search.confidence import Calibration
 from densephrases.search.filters import Filter
+from densephrases.search.request import SearchRequest, Unit
 from densephrases.search.scoring.lexical import REPEATED
 from densephrases.search.scoring.searchable import Part
-from densephrases.search.searcher import Request, Searcher
+from densephrases.search.searcher import Searcher
 from densephrases.search.timings import Timings
 from densephrases.text.sentences import sentences_around
 
@@ -67,7 +68,7 @@ def ask(
     **options: Any,
 ) -> Any:
     """One list of answers for a text, a list of them for several."""
-    request = Request(k=k, unit=unit, where=where, documents=documents, **options)
+    request = SearchRequest(k=k, unit=unit, where=where, documents=documents, **options)
     answers = searcher.search([questions] if isinstance(questions, str) else questions, request, timings)
     return answers[0] if isinstance(questions, str) else answers
 
@@ -112,7 +113,7 @@ def test_filters_like_brute_force(
 ) -> None:
     encoder = QuestionEncoder(length_penalty=0.25)
     answers = ask(Searcher(index, encoder), question, k, unit, where, documents)
-    chosen = Filter.of(where, documents)
+    chosen = Filter.from_conditions(where, documents)
     pairs = zip(index.segments, index.deleted, strict=True)
     masks = [
         np.array([chosen.matches(d) and not (deleted is not None and deleted[i]) for i, d in enumerate(s.texts)])
@@ -139,20 +140,22 @@ def test_words_count_as_the_model_says_or_the_request(
 ) -> None:
     plain, worded = (Searcher(index, QuestionEncoder(lexical_weight=weight)) for weight in (0.0, 2.0))
     questions = [f"{question} ada title 1843" for question in questions]
-    assert ask(worded, questions, unit=unit, exact=exact) == ask(plain, questions, unit=unit, exact=exact, words=2)
-    assert ask(plain, questions, unit=unit) == ask(worded, questions, unit=unit, words=0)
+    assert ask(worded, questions, unit=unit, exact=exact) == ask(
+        plain, questions, unit=unit, exact=exact, lexical_weight=2
+    )
+    assert ask(plain, questions, unit=unit) == ask(worded, questions, unit=unit, lexical_weight=0)
     assert ask(worded, questions, unit=unit) == [ask(worded, question, unit=unit) for question in questions]
 
 
 def test_words_of_a_question_lift_the_passages_that_have_them() -> None:
     searcher = Searcher(small_index(), QuestionEncoder())
     for word, expected in (("wrote", "ada"), ("fossil", "mary")):
-        (plain, *_), (best, *_) = (ask(searcher, f"a {word}", words=weight, exact=True) for weight in (0, 100))
+        (plain, *_), (best, *_) = (ask(searcher, f"a {word}", lexical_weight=weight, exact=True) for weight in (0, 100))
         assert best.document.id == expected
         assert best.score <= plain.score
-    (lacking, *_) = ask(searcher, "a zebra", words=100, exact=True)
-    assert lacking.score < ask(searcher, "a zebra", words=0)[0].score - 100
-    (titled, *_) = ask(searcher, "title of mary", words=100, exact=True)
+    (lacking, *_) = ask(searcher, "a zebra", lexical_weight=100, exact=True)
+    assert lacking.score < ask(searcher, "a zebra", lexical_weight=0)[0].score - 100
+    (titled, *_) = ask(searcher, "title of mary", lexical_weight=100, exact=True)
     assert titled.document.id == "mary"
 
 
@@ -168,7 +171,7 @@ def test_phrases_that_repeat_the_question_come_later(exact: bool) -> None:
     maker = SegmentMaker(np.random.default_rng(0))
     maker.add("ada", [["Ada", "wrote", "code.", "It", "ran", "in", "London."]], {})
     searcher = Searcher(MemoryIndex([maker.made()], [None]), QuestionEncoder())
-    plain, worded = (ask(searcher, "a code", 100, words=weight, exact=exact) for weight in (0, 100))
+    plain, worded = (ask(searcher, "a code", 100, lexical_weight=weight, exact=exact) for weight in (0, 100))
     before, after = ({answer.text: answer.score for answer in answers} for answers in (plain, worded))
     assert before.keys() == after.keys() >= {"code.", "London.", "Ada"}
     paid = {text: before[text] - after[text] for text in before}
@@ -256,11 +259,11 @@ def test_an_empty_index_has_no_answers() -> None:
         ({"min_confidence": 0.5}, "needs a model with a calibration"),
         ({"effort": -0.1}, "effort=-0.1"),
         ({"effort": "high"}, "effort='high'"),
-        ({"words": -1}, "words=-1 is no weight"),
-        ({"words": float("inf")}, "words=inf"),
-        ({"words": float("nan")}, "words=nan"),
-        ({"words": True}, "words=True"),
-        ({"words": "many"}, "words='many'"),
+        ({"lexical_weight": -1}, "lexical_weight=-1 is no weight"),
+        ({"lexical_weight": float("inf")}, "lexical_weight=inf"),
+        ({"lexical_weight": float("nan")}, "lexical_weight=nan"),
+        ({"lexical_weight": True}, "lexical_weight=True"),
+        ({"lexical_weight": "many"}, "lexical_weight='many'"),
         ({"where": "lang=en"}, "where='lang=en'"),
         ({"documents": "ada"}, "documents='ada'"),
     ],
@@ -322,5 +325,5 @@ def test_truecasing_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(encoder, "encode_questions", noted)
     for truecase in (True, False):
-        searcher.search(["saw ada"], Request(truecase=truecase))
+        searcher.search(["saw ada"], SearchRequest(truecase=truecase))
     assert asked == [["Saw Ada"], ["saw ada"]]

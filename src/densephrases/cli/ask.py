@@ -3,54 +3,25 @@
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from densephrases.cli.lines import counted, read_lines
-from densephrases.cli.options import Effort, IndexArgument, IndexModel, Task, Truecase, Words
+from densephrases.cli.options import Effort, IndexArgument, IndexModel, LexicalWeight, Task, Truecase
 from densephrases.errors import ConfigError, DataError
+from densephrases.index.kinds import DEFAULT_EFFORT
+from densephrases.search.request import SearchRequest, Unit
 
 if TYPE_CHECKING:
     from densephrases.cli.show.answers import Show
-    from densephrases.search.answers import Unit as UnitName
     from densephrases.search.phrase_index import PhraseIndex
 
+SHOWN = 5  # answers, by default
 _AT_ONCE = 256
 _PROMPT = "Question: "
-
-
-class Unit(StrEnum):
-    phrase = "phrase"
-    sentence = "sentence"
-    passage = "passage"
-    document = "document"
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What is asked beside the question."""
-
-    k: int = 5
-    unit: "UnitName" = "phrase"
-    where: dict[str, list[str]] | None = None
-    documents: list[str] | None = None
-    min_confidence: float = 0.0
-    effort: float = 0.5
-    words: float | None = None
-    truecase: bool = True
-
-    @property
-    def no_answer(self) -> str:
-        """The sentence that stands for an empty list of answers."""
-        if self.min_confidence > 0:
-            return f"No answer with a confidence of at least {self.min_confidence:.0%}."
-        if self.where is not None or self.documents is not None:
-            return "No answer: no document meets the conditions."
-        return "No answer: the index holds no text."
 
 
 def ask(
@@ -58,8 +29,8 @@ def ask(
     question: Annotated[
         str | None, typer.Argument(help="Without one, questions are read from stdin; at a terminal, with a prompt.")
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="How many answers.")] = 5,
-    unit: Annotated[Unit, typer.Option(help="What an answer is.")] = Unit.phrase,
+    k: Annotated[int, typer.Option("-k", help="Number of answers per question.")] = SHOWN,
+    unit: Annotated[Unit, typer.Option(help="What counts as one answer.")] = "phrase",
     where: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="Only documents with this metadata; of one key any given value."),
@@ -68,8 +39,8 @@ def ask(
         Path | None, typer.Option(help="Only documents whose ids are lines of this file.")
     ] = None,
     min_confidence: Annotated[float, typer.Option(help="Only answers as probable as this, from 0 to 1.")] = 0.0,
-    effort: Effort = 0.5,
-    words: Words = None,
+    effort: Effort = DEFAULT_EFFORT,
+    lexical_weight: LexicalWeight = None,
     truecase: Truecase = True,
     model: IndexModel = None,
     task: Task = None,
@@ -86,17 +57,34 @@ def ask(
     if question is not None and file is not None:
         raise DataError("Both a question and --file are given; give one of them.")
     questions = read_lines(file) if file is not None else None if question is None else [question]
-    documents = None if documents_file is None else read_lines(documents_file)
-    terms = Terms(k, unit.value, _where(where), documents, min_confidence, effort, words, truecase)
+    request = SearchRequest(
+        k=k,
+        unit=unit,
+        where=_where(where),
+        documents=None if documents_file is None else read_lines(documents_file),
+        min_confidence=min_confidence,
+        effort=effort,
+        lexical_weight=lexical_weight,
+        truecase=truecase,
+    )
     index = PhraseIndex.open(folder, model, task)
-    show, terms = _show(terms, as_json, single=question is not None, batch=file is not None)
+    show, request = _show(request, as_json, single=question is not None, batch=file is not None)
     if questions is not None:
-        answer(index, questions, terms, show)
+        answer(index, questions, request, show)
     elif at_terminal():
-        converse(index, terms, show)
+        converse(index, request, show)
     else:
         for line in _stdin_questions():
-            answer(index, [line], terms, show)
+            answer(index, [line], request, show)
+
+
+def no_answer(request: SearchRequest) -> str:
+    """The sentence that stands for an empty list of answers."""
+    if request.min_confidence > 0:
+        return f"No answer with a confidence of at least {request.min_confidence:.0%}."
+    if request.filter.matches_all:
+        return "No answer: the index holds no text."
+    return "No answer: no document meets the conditions."
 
 
 def _where(conditions: list[str] | None) -> dict[str, list[str]] | None:
@@ -111,28 +99,28 @@ def _where(conditions: list[str] | None) -> dict[str, list[str]] | None:
     return wanted
 
 
-def _show(terms: Terms, as_json: bool, *, single: bool, batch: bool) -> tuple["Show", Terms]:
+def _show(request: SearchRequest, as_json: bool, *, single: bool, batch: bool) -> tuple["Show", SearchRequest]:
     """How answers are shown, and what is to be asked for that."""
     from densephrases.cli.show.answers import ShowLines, show_json
 
     if as_json:
-        return show_json, terms
+        return show_json, request
     if sys.stdout.isatty():
-        return in_terminal(terms, repeat_question=batch)
-    return ShowLines(terms.no_answer, several=not single), terms
+        return in_terminal(request, repeat_question=batch)
+    return ShowLines(no_answer(request), several=not single), request
 
 
-def in_terminal(terms: Terms, *, repeat_question: bool = False) -> tuple["Show", Terms]:
+def in_terminal(request: SearchRequest, *, repeat_question: bool = False) -> tuple["Show", SearchRequest]:
     from densephrases.cli.show.answers import OVERSAMPLE, ShowInTerminal
 
-    show = ShowInTerminal(terms.no_answer, terms.k, repeat_question=repeat_question)
-    return show, replace(terms, k=OVERSAMPLE * terms.k) if terms.unit == "phrase" and terms.k > 0 else terms
+    show = ShowInTerminal(no_answer(request), request.k, repeat_question=repeat_question)
+    return show, replace(request, k=OVERSAMPLE * request.k) if request.unit == "phrase" else request
 
 
-def answer(index: "PhraseIndex", questions: list[str], terms: Terms, show: "Show") -> None:
+def answer(index: "PhraseIndex", questions: list[str], request: SearchRequest, show: "Show") -> None:
     for first in range(0, len(questions), _AT_ONCE):
         batch = questions[first : first + _AT_ONCE]
-        for question, answers in zip(batch, index.search(batch, **asdict(terms)), strict=True):
+        for question, answers in zip(batch, index.search(batch, request=request), strict=True):
             show(question, answers)
 
 
@@ -140,7 +128,7 @@ def at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def converse(index: "PhraseIndex", terms: Terms, show: "Show") -> None:
+def converse(index: "PhraseIndex", request: SearchRequest, show: "Show") -> None:
     """One question after another; an empty line or the end of input ends it, Ctrl-C only the question."""
     with suppress(ImportError):  # Windows has none
         import readline  # noqa: F401  (gives `input` a history and editing)
@@ -150,7 +138,7 @@ def converse(index: "PhraseIndex", terms: Terms, show: "Show") -> None:
             question = input(_PROMPT).strip()
             if not question:
                 return
-            answer(index, [question], terms, show)
+            answer(index, [question], request, show)
         except KeyboardInterrupt:
             typer.echo()
         except EOFError:

@@ -34,18 +34,20 @@ def demo(
     ] = None,
 ) -> None:
     """Index some fifty articles of Wikipedia that come with the package, then ask them."""
-    from densephrases.cli.ask import Terms, answer, at_terminal, converse, in_terminal
+    from densephrases.cli.ask import SHOWN as ANSWERS
+    from densephrases.cli.ask import answer, at_terminal, converse, in_terminal
     from densephrases.cli.show.answers import show_briefly
     from densephrases.model.load import load
+    from densephrases.search.request import SearchRequest
 
     encoder = load(_MODEL)
     index = _sample_index(folder or _cache_folder() / f"sample-{_key(encoder)}", encoder)
     if no_prompt or not at_terminal():
-        answer(index, list(SHOWN), Terms(k=1), show_briefly)
+        answer(index, list(SHOWN), SearchRequest(k=1), show_briefly)
     else:
         typer.echo(f"For example: {SHOWN[0]}")
-        show, terms = in_terminal(Terms())
-        converse(index, terms, show)
+        show, request = in_terminal(SearchRequest(k=ANSWERS))
+        converse(index, request, show)
 
 
 def _sample_index(folder: Path, encoder: "Encoder") -> "PhraseIndex":

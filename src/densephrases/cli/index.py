@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +11,9 @@ from rich.filesize import decimal
 from rich.table import Table
 
 from densephrases.cli.lines import counted, read_lines
-from densephrases.cli.options import AsJson, IndexArgument, IndexModel, Quantizer
+from densephrases.cli.options import AsJson, IndexArgument, IndexModel
 from densephrases.errors import ConfigError, DataError
+from densephrases.index.kinds import CandidateKind, Device, Quantizer
 
 if TYPE_CHECKING:
     from densephrases.index.disk_usage import Storage
@@ -21,18 +21,6 @@ if TYPE_CHECKING:
     from densephrases.search.phrase_index import Threshold
 
 _DAMAGED = 1  # exit code of `check`
-
-
-class Candidates(StrEnum):
-    exact = "exact"
-    passages = "passages"
-    ivf_pq = "ivf-pq"
-    ivf_sq4 = "ivf-sq4"
-
-
-class Device(StrEnum):
-    cpu = "cpu"
-    cuda = "cuda"
 
 
 Paths = Annotated[
@@ -58,12 +46,12 @@ def index(
     ] = "",
     quantizer: Annotated[
         Quantizer | None,
-        typer.Option(help="How vectors are stored [default: compact if the model has a code, else int8]."),
+        typer.Option(help="How vectors are stored [default: pq if the model has codebooks, else int8]."),
     ] = None,
     candidates: Annotated[
-        Candidates | None, typer.Option(help="Kind of candidate index [default: chosen by size].")
+        CandidateKind | None, typer.Option(help="Kind of candidate index [default: chosen by size].")
     ] = None,
-    device: Annotated[Device, typer.Option(help="What encodes passages: the CPU or a GPU.")] = Device.cpu,
+    device: Annotated[Device, typer.Option(help="What encodes passages: the CPU or a GPU.")] = "cpu",
     strict: Strict = False,
 ) -> None:
     """Index documents in a new folder. If it is stopped, even killed, the same command goes on from there."""
@@ -76,10 +64,10 @@ def index(
             out,
             building.documents(),
             model=model,
-            quantizer=None if quantizer is None else quantizer.value,
+            quantizer=quantizer,
             filter_threshold=threshold,
-            candidates=None if candidates is None else candidates.value,
-            device=device.value,
+            candidates=candidates,
+            device=device,
             progress=building.reported,
         )
     typer.echo(building.summarise(made.info()))

@@ -1,18 +1,9 @@
 """Arguments and options that several commands share."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-
-
-class Quantizer(StrEnum):
-    fp16 = "fp16"
-    int8 = "int8"
-    int4 = "int4"
-    pq = "pq"
-
 
 SquadData = Annotated[Path, typer.Argument(metavar="DATA", help="SQuAD JSON, plain or compressed.")]
 Model = Annotated[str, typer.Option(help="A bundled model's name or a model folder.")]
@@ -22,10 +13,7 @@ IndexModel = Annotated[
 ]
 Task = Annotated[str | None, typer.Option(help="Ask with the query encoder the model has for this task.")]
 Effort = Annotated[float, typer.Option(help="From 0, fast, to 1, thorough.")]
-Words = Annotated[
-    float | None,
-    typer.Option(help="How much words count that question and passage share [default: what the model says]."),
-]
+LexicalWeight = Annotated[float | None, typer.Option(help="Weight of lexical overlap [default: the model's].")]
 Truecase = Annotated[bool, typer.Option(help="Give capitals to questions without any, for models that know capitals.")]
 PreferTitles = Annotated[bool, typer.Option(help="Prefer answers from documents whose title is the subject.")]
 KiltFile = Annotated[Path | None, typer.Option(help="Write predictions in KILT's format to this file.")]

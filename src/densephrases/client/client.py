@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import cached_property, partial
-from typing import Any, Self, TypeVar, Unpack, overload
+from typing import Any, Self, TypeVar, overload
 from urllib.parse import quote, urlencode
 
 from densephrases.client.http import Service
@@ -16,9 +16,8 @@ from densephrases.index.folder import IndexInfo
 from densephrases.index.progress import Progress
 from densephrases.index.settings import IndexSettings
 from densephrases.search.answers import Answer, PhrasePlace, SourceDocument
-from densephrases.search.phrase_index import SearchOptions
 from densephrases.search.relations import QUESTION, Extraction, Fact
-from densephrases.search.searcher import Request
+from densephrases.search.request import SearchRequest, search_request
 from densephrases.text.documents import Document
 
 _BODY_SHARE = 0.8  # of the largest body, for documents; the rest for what is around them
@@ -50,21 +49,15 @@ class Client:
         return other
 
     @overload
-    def search(  # type: ignore[overload-overlap]  # a text is a sequence of texts
-        self, questions: str, k: int = ..., **options: Unpack[SearchOptions]
-    ) -> list[Answer]: ...
+    def search(self, questions: str, k: int = ..., **options: Any) -> list[Answer]: ...
 
     @overload
-    def search(
-        self, questions: Sequence[str], k: int = ..., **options: Unpack[SearchOptions]
-    ) -> list[list[Answer]]: ...
+    def search(self, questions: Sequence[str], k: int = ..., **options: Any) -> list[list[Answer]]: ...
 
-    def search(
-        self, questions: str | Sequence[str], k: int = 10, **options: Unpack[SearchOptions]
-    ) -> list[Answer] | list[list[Answer]]:
+    def search(self, questions: str | Sequence[str], k: int = 10, **options: Any) -> list[Answer] | list[list[Answer]]:
         """The k best different answers to one question, or to each of several, best first."""
         several = [questions] if isinstance(questions, str) else list(questions)
-        terms = _terms(Request(k=k, **options))
+        terms = _terms(search_request(None, k, options))
         found = [
             [_answer(values) for values in result["answers"]]
             for batch in self._batches(several)
@@ -201,17 +194,13 @@ class AsyncClient:
         return other
 
     @overload
-    async def search(  # type: ignore[overload-overlap]
-        self, questions: str, k: int = ..., **options: Unpack[SearchOptions]
-    ) -> list[Answer]: ...
+    async def search(self, questions: str, k: int = ..., **options: Any) -> list[Answer]: ...
 
     @overload
-    async def search(
-        self, questions: Sequence[str], k: int = ..., **options: Unpack[SearchOptions]
-    ) -> list[list[Answer]]: ...
+    async def search(self, questions: Sequence[str], k: int = ..., **options: Any) -> list[list[Answer]]: ...
 
     async def search(
-        self, questions: str | Sequence[str], k: int = 10, **options: Unpack[SearchOptions]
+        self, questions: str | Sequence[str], k: int = 10, **options: Any
     ) -> list[Answer] | list[list[Answer]]:
         return await self._run(self._client.search, questions, k, **options)
 
@@ -248,7 +237,7 @@ class AsyncClient:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
-def _terms(request: Request) -> dict[str, Any]:
+def _terms(request: SearchRequest) -> dict[str, Any]:
     terms: dict[str, Any] = {
         "k": request.k,
         "unit": request.unit,
@@ -257,8 +246,8 @@ def _terms(request: Request) -> dict[str, Any]:
         "exact": request.exact,
         "truecase": request.truecase,
     }
-    if request.words is not None:
-        terms["words"] = request.words
+    if request.lexical_weight is not None:
+        terms["words"] = request.lexical_weight
     if request.where is not None:
         terms["where"] = {key: _listed(value) for key, value in request.where.items()}
     if request.documents is not None:

@@ -8,10 +8,10 @@ from densephrases.data.matching.gold_answers import gold_answers_of, squeeze
 from densephrases.data.questions import OpenQuestion
 from densephrases.evaluate.answerable import answerable
 from densephrases.evaluate.retrieval import Ranking, RetrievalScores, require_measures, retrieval_scores
-from densephrases.index.candidates.base import DEFAULT_EFFORT
-from densephrases.search.answers import Answer, Unit
+from densephrases.index.kinds import DEFAULT_EFFORT
+from densephrases.search.answers import Answer
 from densephrases.search.phrase_index import PhraseIndex
-from densephrases.search.searcher import Request
+from densephrases.search.request import SearchRequest, Unit
 from densephrases.text.normalize import normalize_answer
 
 CUTOFFS = (1, 5, 10, 20, 100)
@@ -29,7 +29,7 @@ class OpenOptions:
         unit: What counts as a different result; what is judged is always the best phrase in it.
         truecase: Whether questions without capitals get them, if the model knows them.
         effort: Of the search.
-        words: How much the words of questions count; None takes what the model says.
+        lexical_weight: Weight of lexical overlap; None takes the model's.
         candidates: Normal forms of what may be an answer; other phrases are passed over. None allows any.
     """
 
@@ -37,12 +37,12 @@ class OpenOptions:
     unit: Unit = "phrase"
     truecase: bool = True
     effort: float = DEFAULT_EFFORT
-    words: float | None = None
+    lexical_weight: float | None = None
     candidates: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
-        Request(
-            k=self.k, unit=self.unit, effort=self.effort, words=self.words
+        SearchRequest(
+            k=self.k, unit=self.unit, effort=self.effort, lexical_weight=self.lexical_weight
         )  # refuses what cannot be asked before the text is read
 
     @property
@@ -136,7 +136,7 @@ def ask_collection(
             k=options.k,
             unit=options.unit,
             effort=options.effort,
-            words=options.words,
+            lexical_weight=options.lexical_weight,
             truecase=options.truecase,
         )
         squeezed: dict[str, str] = {}

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from densephrases.evaluate.open_domain import OpenPrediction
-from densephrases.search.answers import Answer, SourceDocument, Unit
+from densephrases.search.answers import Answer, SourceDocument
+from densephrases.search.request import Unit
 from densephrases.text.readers.files import refuse_missing_folder
 
 _TAG = "densephrases"

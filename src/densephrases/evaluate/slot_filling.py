@@ -10,7 +10,7 @@ from typing import Any
 from densephrases.data.kilt import DocumentKey, EvidenceDocument, KiltRecord
 from densephrases.errors import DataError
 from densephrases.evaluate.kilt_scores import KiltScores, mean, scores
-from densephrases.index.candidates.base import DEFAULT_EFFORT
+from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.model.tokenizer import SEPARATOR
 from densephrases.search.answers import Answer, SourceDocument
 from densephrases.search.phrase_index import PhraseIndex
@@ -71,15 +71,15 @@ def fill_slots(
     records: Sequence[KiltRecord],
     *,
     effort: float = DEFAULT_EFFORT,
-    words: float | None = None,
+    lexical_weight: float | None = None,
     prefer_titles: bool = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Iterator[FilledSlot]:
     for first in range(0, len(records), ASKED_AT_ONCE):
         batch = records[first : first + ASKED_AT_ONCE]
         inputs = [record.input for record in batch]
-        phrases = index.search(inputs, k=_RESULTS if prefer_titles else 1, effort=effort, words=words)
-        documents = index.search(inputs, k=DOCUMENTS, unit="document", effort=effort, words=words)
+        phrases = index.search(inputs, k=_RESULTS if prefer_titles else 1, effort=effort, lexical_weight=lexical_weight)
+        documents = index.search(inputs, k=DOCUMENTS, unit="document", effort=effort, lexical_weight=lexical_weight)
         for record, found, others in zip(batch, phrases, documents, strict=True):
             best = prefer_titled(found, record.input.partition(SEPARATOR)[0])[:1] if prefer_titles else found
             sources = {answer.document.id: answer.document for answer in [*best, *others]}

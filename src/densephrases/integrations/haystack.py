@@ -6,7 +6,7 @@ from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.utils import Secret
 
 from densephrases.integrations.source import Source, facts_of
-from densephrases.search.answers import Unit
+from densephrases.search.request import Unit
 
 
 @component

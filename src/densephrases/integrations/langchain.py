@@ -9,7 +9,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import SecretStr
 
 from densephrases.integrations.source import Source, facts_of
-from densephrases.search.answers import Unit
+from densephrases.search.request import Unit
 
 
 class PhraseRetriever(BaseRetriever):

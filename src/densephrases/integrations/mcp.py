@@ -9,7 +9,7 @@ from pydantic import Field
 
 from densephrases.errors import DensePhrasesError
 from densephrases.integrations.source import Source, facts_of
-from densephrases.search.answers import Unit
+from densephrases.search.request import Unit
 from densephrases.version import __version__
 
 _MOST = 50

@@ -2,12 +2,12 @@
 
 from dataclasses import asdict
 from threading import Lock
-from typing import Any, Unpack
+from typing import Any
 
 from densephrases.client.client import Client
 from densephrases.errors import ConfigError
 from densephrases.search.answers import Answer
-from densephrases.search.phrase_index import PhraseIndex, SearchOptions
+from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
 
 
@@ -24,7 +24,7 @@ class Source:
             self._index = PhraseIndex.open(place, model)
         self._lock = Lock()
 
-    def search(self, question: str, k: int, **options: Unpack[SearchOptions]) -> list[Answer]:
+    def search(self, question: str, k: int, **options: Any) -> list[Answer]:
         if isinstance(self._index, Client):
             return self._index.search(question, k, **options)
         with self._lock:

@@ -9,13 +9,13 @@ import numpy as np
 
 from densephrases.arrays import Ints, Mask
 from densephrases.search.passages import FoundPassage, PassageTexts, PlacedPhrases
+from densephrases.search.request import Unit
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.pairs import NOTHING, Phrases
 from densephrases.text.normalize import normalize_answer
 from densephrases.text.sentences import TextSpan
 from densephrases.text.words import is_phrase
 
-Unit = Literal["phrase", "sentence", "passage", "document"]
 Boundaries = Literal["both", "start", "none"]
 # Which boundaries two different phrases may not share. On SQuAD the right phrase is more often among ten that may
 # share both, at the price of fewer places in the text: 73 of 100, 67 if starts and 60 if both must differ.

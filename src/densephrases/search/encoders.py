@@ -1,16 +1,14 @@
 """The encoder that a model is meant by: a name, a folder, and on which device."""
 
 from pathlib import Path
-from typing import Literal, get_args
 
 from densephrases.errors import ConfigError, MissingExtraError
+from densephrases.index.kinds import DEVICES, Device
 from densephrases.model.encoder import Encoder
 from densephrases.model.folders import bundled_names, resolve
 from densephrases.model.load import load
 
 Model = str | Path | Encoder
-Device = Literal["cpu", "cuda"]
-DEVICES: tuple[Device, ...] = get_args(Device)
 
 
 def encoder_of(model: Model, device: Device = "cpu") -> Encoder:

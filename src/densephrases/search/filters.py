@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from densephrases.arrays import Mask
 from densephrases.errors import ConfigError
-from densephrases.search.scoring.searchable import DocumentRecord, Segment
+
+if TYPE_CHECKING:
+    from densephrases.search.scoring.searchable import DocumentRecord
 
 Value = str | int | float | bool
 Where = Mapping[str, Value | Iterable[Value]]
@@ -22,24 +21,20 @@ class Filter:
     documents: frozenset[str] | None = None
 
     @classmethod
-    def of(cls, where: Where | None, documents: Iterable[str] | None) -> "Filter":
+    def from_conditions(cls, where: Where | None, documents: Iterable[str] | None) -> "Filter":
         if where is not None and not isinstance(where, Mapping):
             raise ConfigError(f"where={where!r} is no mapping; expected metadata keys with their wanted values.")
         wanted = frozenset((_key(key), _wanted(key, values)) for key, values in (where or {}).items())
         return cls(wanted, None if documents is None else _ids(documents))
 
-    def matches(self, document: DocumentRecord) -> bool:
+    @property
+    def matches_all(self) -> bool:
+        return not self.where and self.documents is None
+
+    def matches(self, document: "DocumentRecord") -> bool:
         if self.documents is not None and document.id not in self.documents:
             return False
         return all(not values.isdisjoint(_written(document.metadata.get(key))) for key, values in self.where)
-
-    def allowed(self, segment: Segment, deleted: Mask | None) -> Mask | None:
-        """Which documents of a segment may be found; None if all may."""
-        if not self.where and self.documents is None:
-            return None if deleted is None or not deleted.any() else ~deleted
-        matches = (self.matches(segment.record(number)) for number in range(segment.documents))
-        allowed = np.fromiter(matches, dtype=bool, count=segment.documents)
-        return allowed if deleted is None else allowed & ~deleted
 
 
 def _key(key: Any) -> str:

@@ -3,22 +3,22 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack, overload
 
 from densephrases.errors import DensePhrasesError, MissingExtraError, PhraseIndexError
 from densephrases.index.disk_usage import Storage
 from densephrases.index.folder import IndexFolder, IndexInfo
-from densephrases.index.kinds import CandidateKind, Quantizer
+from densephrases.index.kinds import CandidateKind, Device, Quantizer
 from densephrases.index.manifest import Manifest
 from densephrases.index.progress import Progress, ProgressCallback
 from densephrases.index.settings import IndexSettings
 from densephrases.model.encoder import Encoder
-from densephrases.search.answers import Answer, Unit
+from densephrases.search.answers import Answer
 from densephrases.search.confidence import Calibration
-from densephrases.search.encoders import Device, Model, encoder_of, name_of
-from densephrases.search.filters import Where
+from densephrases.search.encoders import Model, encoder_of, name_of
 from densephrases.search.relations import QUESTION, Extraction, Fact, extract_facts
-from densephrases.search.searcher import Request, Searcher
+from densephrases.search.request import SearchRequest, search_request
+from densephrases.search.searcher import Searcher
 from densephrases.search.timings import Timings
 from densephrases.text.documents import Document
 
@@ -26,19 +26,6 @@ if TYPE_CHECKING:
     from densephrases.train.fit import Adaptation
 
 Threshold = float | None | Literal["model"]
-
-
-class SearchOptions(TypedDict, total=False):
-    """What may be asked beside the question; `Request` says what each means and what it is by default."""
-
-    unit: Unit
-    where: Where | None
-    documents: Iterable[str] | None
-    min_confidence: float
-    effort: float
-    exact: bool | None
-    words: float | None
-    truecase: bool
 
 
 class FitSettings(TypedDict, total=False):
@@ -181,34 +168,48 @@ class PhraseIndex:
         return self.folder.documents
 
     @overload
-    def search(  # type: ignore[overload-overlap]  # a text is a sequence of texts
-        self, questions: str, k: int = ..., *, timings: Timings | None = ..., **options: Unpack[SearchOptions]
+    def search(
+        self,
+        questions: str,
+        k: int | None = ...,
+        *,
+        request: SearchRequest | None = ...,
+        timings: Timings | None = ...,
+        **options: Any,
     ) -> list[Answer]: ...
 
     @overload
     def search(
-        self, questions: Sequence[str], k: int = ..., *, timings: Timings | None = ..., **options: Unpack[SearchOptions]
+        self,
+        questions: Sequence[str],
+        k: int | None = ...,
+        *,
+        request: SearchRequest | None = ...,
+        timings: Timings | None = ...,
+        **options: Any,
     ) -> list[list[Answer]]: ...
 
     def search(
         self,
         questions: str | Sequence[str],
-        k: int = 10,
+        k: int | None = None,
         *,
+        request: SearchRequest | None = None,
         timings: Timings | None = None,
-        **options: Unpack[SearchOptions],
+        **options: Any,
     ) -> list[Answer] | list[list[Answer]]:
-        """The k best different answers to one question, or to each of several, best first.
+        """The best distinct answers to one question, or to each of several, best first.
 
         Args:
-            questions: One question, or several to be answered in one go.
-            k: How many answers each question gets; fewer only if the collection has fewer.
-            timings: Is told where the time went.
-            options: Unit, conditions, confidence and effort, as `Request` explains them.
+            questions: One question, or several, which are answered as one batch.
+            k: Number of answers per question, 10 by default; fewer only if the collection has fewer.
+            request: All options in one object; the default is `SearchRequest()`.
+            timings: Receives the seconds spent in each stage.
+            options: Fields of `SearchRequest`, such as `unit="sentence"`; they override those of `request`.
         """
         several = [questions] if isinstance(questions, str) else questions
         with self._damage_explained():
-            answers = self.searcher.search(several, Request(k=k, **options), timings)
+            answers = self.searcher.search(several, search_request(request, k, options), timings)
         return answers[0] if isinstance(questions, str) else answers
 
     def fit(

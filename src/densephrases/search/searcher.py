@@ -1,23 +1,20 @@
 """Questions to answers: the library's search call."""
 
-import math
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain, islice
-from typing import get_args
 
 from densephrases.errors import ConfigError, DataError
-from densephrases.index.candidates.base import DEFAULT_EFFORT
 from densephrases.model.encoder import Encoder
-from densephrases.search.answers import BOUNDARIES, Answer, Boundaries, Distinct, Unit, answers_of
+from densephrases.search.answers import BOUNDARIES, Answer, Boundaries, Distinct, answers_of
 from densephrases.search.confidence import RIVALS, Calibration
-from densephrases.search.filters import Filter, Where
+from densephrases.search.filters import Filter
 from densephrases.search.passages import PassageTexts, sampled_texts
+from densephrases.search.request import SearchRequest
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.search.scoring.pairs import PairSearch, Phrases
-from densephrases.search.scoring.searchable import Index, Part, exact_candidates
+from densephrases.search.scoring.searchable import Index, Part, allowed_documents, exact_candidates
 from densephrases.search.scoring.windows import Queries
 from densephrases.search.timings import Timings
 from densephrases.text.truecase import Truecaser
@@ -25,51 +22,6 @@ from densephrases.text.truecase import Truecaser
 QUESTIONS_AT_ONCE = 64  # a few thousand phrases are looked at for each, so that a batch takes some 50 MB
 _TRUECASE_CHARACTERS = 10_000_000  # of the text are enough to learn how words are written, and take three seconds
 _FILTERS_KEPT = 8  # whose row marks, one byte a row, stay in memory for the next search
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What is asked beside the questions.
-
-    Attributes:
-        k: How many answers each question gets.
-        unit: What counts as one answer.
-        where: Metadata keys and the value, or the values, they may have.
-        documents: Ids of the documents to search; None searches all.
-        min_confidence: Answers with less confidence are left out.
-        effort: From 0, fast, to 1, thorough; without effect where the candidate index is exact.
-        exact: Whether the answers must be the best of the whole collection. None: if that needs no scan of it.
-        words: How much the words count that a question shares with a passage; None takes what the model says.
-        truecase: Whether questions without any capital get them; without effect unless the model knows capitals.
-    """
-
-    k: int = 10
-    unit: Unit = "phrase"
-    where: Where | None = None
-    documents: Iterable[str] | None = None
-    min_confidence: float = 0.0
-    effort: float = DEFAULT_EFFORT
-    exact: bool | None = None
-    words: float | None = None
-    truecase: bool = True
-
-    def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
-            raise ConfigError(f"k={self.k!r} is no number of results; expected a whole number of at least 1.")
-        if self.unit not in get_args(Unit):
-            raise ConfigError(f"unit={self.unit!r} is unknown; expected one of {', '.join(get_args(Unit))}.")
-        for name in ("min_confidence", "effort"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-                raise ConfigError(f"{name}={value!r} is out of range; expected a number from 0 to 1.")
-        refuse_lexical_weight(self.words)
-
-
-def refuse_lexical_weight(words: float | None) -> None:
-    if words is None:
-        return
-    if isinstance(words, bool) or not isinstance(words, int | float) or not 0 <= words < math.inf:
-        raise ConfigError(f"words={words!r} is no weight; expected a number of at least 0.")
 
 
 class Searcher:
@@ -90,13 +42,15 @@ class Searcher:
         self._boundaries = boundaries
         self._parts: OrderedDict[Filter, list[Part]] = OrderedDict()
 
-    def search(self, questions: Sequence[str], request: Request, timings: Timings | None = None) -> list[list[Answer]]:
+    def search(
+        self, questions: Sequence[str], request: SearchRequest, timings: Timings | None = None
+    ) -> list[list[Answer]]:
         """The best different answers to each question, best first; fewer only if the collection has fewer."""
         self._check_calibration(request)
         several = _checked(questions)
         timings = timings or Timings()
         with timings.measured("total"):
-            parts = self._parts_for(Filter.of(request.where, request.documents))
+            parts = self._parts_for(request.filter)
             return [
                 found
                 for first in range(0, len(several), QUESTIONS_AT_ONCE)
@@ -118,7 +72,7 @@ class Searcher:
     def _truecaser(self) -> Truecaser:
         return Truecaser.learn(sampled_texts([segment for segment, _ in self._segments], _TRUECASE_CHARACTERS))
 
-    def _check_calibration(self, request: Request) -> None:
+    def _check_calibration(self, request: SearchRequest) -> None:
         if request.min_confidence > 0 and self._calibration is None:
             raise ConfigError(
                 f"min_confidence={request.min_confidence} needs a model with a calibration, which this one lacks; "
@@ -127,7 +81,9 @@ class Searcher:
 
     def _parts_for(self, wanted: Filter) -> list[Part]:
         if wanted not in self._parts:
-            parts = [Part.of(segment, wanted.allowed(segment, deleted)) for segment, deleted in self._segments]
+            parts = [
+                Part.of(segment, allowed_documents(segment, wanted, deleted)) for segment, deleted in self._segments
+            ]
             self._parts[wanted] = [part for part in parts if part.rows]
             if len(self._parts) > _FILTERS_KEPT:
                 self._parts.popitem(last=False)
@@ -135,7 +91,7 @@ class Searcher:
         return self._parts[wanted]
 
     def _batch(
-        self, questions: Sequence[str], parts: list[Part], request: Request, timings: Timings
+        self, questions: Sequence[str], parts: list[Part], request: SearchRequest, timings: Timings
     ) -> list[list[Answer]]:
         exact = exact_candidates(parts) if request.exact is None else request.exact  # opens the candidates
         words = self._words(questions, request)
@@ -155,23 +111,23 @@ class Searcher:
         queries = Queries(vectors.start_BD, vectors.end_BD, words)
         return self._answers(search(queries), texts, request)
 
-    def _words(self, questions: Sequence[str], request: Request) -> QuestionTerms | None:
+    def _words(self, questions: Sequence[str], request: SearchRequest) -> QuestionTerms | None:
         """As they were typed: capitals make no difference."""
-        weight = self._encoder.config.lexical_weight if request.words is None else request.words
+        weight = self._encoder.config.lexical_weight if request.lexical_weight is None else request.lexical_weight
         return QuestionTerms.of(questions, self._term_weights, weight) if weight else None
 
     @cached_property
     def _term_weights(self) -> TermWeights:
         return TermWeights.of([segment.terms for segment, _ in self._segments])
 
-    def _wanted(self, parts: Sequence[Part], request: Request) -> int:
+    def _wanted(self, parts: Sequence[Part], request: SearchRequest) -> int:
         """Confidence compares an answer with its rivals, shown or not; more than there is need not be sought."""
         wanted = request.k if self._calibration is None else max(request.k, RIVALS)
         if request.unit == "passage":
             return min(wanted, sum(part.passages for part in parts))
         return min(wanted, sum(part.documents for part in parts)) if request.unit == "document" else wanted
 
-    def _answers(self, found: Sequence[Phrases], texts: PassageTexts, request: Request) -> list[list[Answer]]:
+    def _answers(self, found: Sequence[Phrases], texts: PassageTexts, request: SearchRequest) -> list[list[Answer]]:
         """Of all questions in one go: to look things up penalties much the same for ten phrases and for hundreds."""
         shown = [phrases.take(slice(request.k)) for phrases in found]
         confidences = chain.from_iterable(map(self._confidences, found, shown))

@@ -39,8 +39,13 @@ def test_json(densephrases: Command, made_index: Path, questions: Path) -> None:
     assert found["passages"]["hits_at"]["100"] >= found["exact_match_at"]["100"]
     assert found["truecase"] == "without effect: the model knows no capitals"
     assert (found["format"], found["matching"], found["notes"]) == ("lines", "regex", [])
-    assert found["words"] == 0, "as the model says"
-    assert json.loads(densephrases("eval", "open", made_index, questions, "--words", "2", "--json").out)["words"] == 2
+    assert found["lexical_weight"] == 0, "as the model says"
+    assert (
+        json.loads(densephrases("eval", "open", made_index, questions, "--lexical-weight", "2", "--json").out)[
+            "lexical_weight"
+        ]
+        == 2
+    )
 
 
 def test_for_a_person(densephrases: Command, made_index: Path, questions: Path) -> None:

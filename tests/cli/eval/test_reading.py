@@ -39,7 +39,7 @@ def test_reading_counts_words_as_told(
     paragraphs = [{"context": "Ada Ada Ada", "qas": [asked]}, {"context": "Ada", "qas": [asked | {"id": "2"}]}]
     data.write_text(json.dumps({"data": [{"title": "", "paragraphs": paragraphs}]}))
     scores = []
-    for words in ([], ["--words", "0"], ["--words", "50"]):
+    for words in ([], ["--lexical-weight", "0"], ["--lexical-weight", "50"]):
         command = ["eval", "reading", data, "--model", exported, "--predictions", predictions]
         assert densephrases(*command, *options, *words).code == 0
         scores.append([json.loads(line)["score"] for line in predictions.read_text().splitlines()])

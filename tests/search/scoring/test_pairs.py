@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.search.answers import Boundaries, Distinct, Unit
+from densephrases.search.answers import Boundaries, Distinct
 from densephrases.search.passages import PassageTexts
+from densephrases.search.request import Unit
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import Part

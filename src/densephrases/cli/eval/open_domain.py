@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from densephrases.cli.ask import Unit
 from densephrases.cli.lines import counted, read_lines
-from densephrases.cli.options import AsJson, Effort, IndexArgument, IndexModel, KiltFile, Task, Truecase, Words
+from densephrases.cli.options import AsJson, Effort, IndexArgument, IndexModel, KiltFile, LexicalWeight, Task, Truecase
 from densephrases.data.questions import Format
+from densephrases.search.request import Unit
 
 if TYPE_CHECKING:
     from densephrases.evaluate.open_domain import Advance, OpenScores
@@ -34,9 +34,9 @@ def open_domain(
         Path | None, typer.Option(help="Only phrases that are lines of this file count as answers.")
     ] = None,
     k: Annotated[int, typer.Option("-k", help="How many results of each question are judged.")] = 100,
-    unit: Annotated[Unit, typer.Option(help="What counts as one result.")] = Unit.phrase,
+    unit: Annotated[Unit, typer.Option(help="What counts as one result.")] = "phrase",
     effort: Effort = 0.5,
-    words: Words = None,
+    lexical_weight: LexicalWeight = None,
     truecase: Truecase = True,
     task: Task = None,
     model: IndexModel = None,
@@ -56,7 +56,9 @@ def open_domain(
     require_measures()
     file = read_questions(data, form, regex)
     allowed = None if candidates is None else frozenset(map(normalize_answer, read_lines(candidates)))
-    options = OpenOptions(k=k, unit=unit.value, truecase=truecase, effort=effort, words=words, candidates=allowed)
+    options = OpenOptions(
+        k=k, unit=unit, truecase=truecase, effort=effort, lexical_weight=lexical_weight, candidates=allowed
+    )
     index = PhraseIndex.open(folder, model, task)
     judged = []
     with (
@@ -74,7 +76,7 @@ def open_domain(
         "unit": options.unit,
         "k": options.k,
         "task": task,
-        "words": index.encoder.config.lexical_weight if words is None else words,
+        "lexical_weight": index.encoder.config.lexical_weight if lexical_weight is None else lexical_weight,
         "documents_in_index": len(index),
         "truecase": _truecasing(index, truecase),
         "notes": file.notes,

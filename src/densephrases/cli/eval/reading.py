@@ -9,7 +9,7 @@ import typer
 from rich.progress import Progress
 
 from densephrases.cli.encoding import PrecisionOption, RuntimeOption, encode_squad, progress_console
-from densephrases.cli.options import AsJson, Model, SquadData, Words
+from densephrases.cli.options import AsJson, LexicalWeight, Model, SquadData
 from densephrases.errors import DataError
 from densephrases.index.kinds import Quantizer
 
@@ -26,7 +26,7 @@ def reading(
     predictions: Annotated[
         Path | None, typer.Option(help="Write each question's answer to this JSON-lines file.")
     ] = None,
-    words: Words = None,
+    lexical_weight: LexicalWeight = None,
     quantizer: Annotated[
         Quantizer | None, typer.Option(help="Quantise token vectors as an index does [default: full precision].")
     ] = None,
@@ -41,7 +41,7 @@ def reading(
     encoder, encoded = encode_squad(data, model, runtime, precision)
     if quantizer is not None:
         encoded = encoded.quantized(quantizer, encoder.product_quantizer, threshold)
-    config = encoder.config if words is None else encoder.config.with_lexical_weight(words)
+    config = encoder.config if lexical_weight is None else encoder.config.with_lexical_weight(lexical_weight)
     with Progress(console=progress_console, transient=True) as progress:
         bar = progress.add_task("searching all passages" if all_passages else "reading", total=len(encoded.questions))
         if all_passages:

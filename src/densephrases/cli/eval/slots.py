@@ -11,7 +11,16 @@ from rich.table import Table
 
 from densephrases.cli.eval.open_domain import progress_console
 from densephrases.cli.lines import counted
-from densephrases.cli.options import AsJson, Effort, IndexArgument, IndexModel, KiltFile, PreferTitles, Task, Words
+from densephrases.cli.options import (
+    AsJson,
+    Effort,
+    IndexArgument,
+    IndexModel,
+    KiltFile,
+    LexicalWeight,
+    PreferTitles,
+    Task,
+)
 from densephrases.data.kilt import DocumentKey
 from densephrases.errors import DataError
 
@@ -39,7 +48,7 @@ def slots(
     ] = "id",
     prefer_titles: PreferTitles = False,
     effort: Effort = 0.5,
-    words: Words = None,
+    lexical_weight: LexicalWeight = None,
     model: IndexModel = None,
     kilt: KiltFile = None,
     as_json: AsJson = False,
@@ -68,7 +77,7 @@ def slots(
                 index,
                 records,
                 effort=effort,
-                words=words,
+                lexical_weight=lexical_weight,
                 prefer_titles=prefer_titles,
                 advance=lambda count: progress.advance(bar, count),
             )

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
+from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.index.vectors.store import Rows, VectorStore
-
-DEFAULT_EFFORT = 0.5
 
 
 class CandidateIndex(ABC):

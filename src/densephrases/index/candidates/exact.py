@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
 from densephrases.errors import ConfigError
-from densephrases.index.candidates.base import DEFAULT_EFFORT, CandidateIndex
+from densephrases.index.candidates.base import CandidateIndex
+from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.index.vectors.store import Rows, VectorStore
 
 _KEPT_BYTES = 1 << 26  # a store that is not larger when decoded stays decoded

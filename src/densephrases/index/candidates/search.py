@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
-from densephrases.index.candidates.base import DEFAULT_EFFORT, CandidateIndex
+from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.exact import ExactCandidates, best_of_rows, better_of, no_candidates, refuse_effort
 from densephrases.index.candidates.ivf_file import read_inverted, write_inverted
 from densephrases.index.candidates.passage_lists import Ranking, passage_lists
 from densephrases.index.durable_files import FileEntry
-from densephrases.index.kinds import CandidateKind
+from densephrases.index.kinds import DEFAULT_EFFORT, CandidateKind
 from densephrases.index.mapped import release_pages
 from densephrases.index.vectors.store import Rows, VectorStore, side_by_side
 from densephrases.quantize.product import ResidualPQCodec

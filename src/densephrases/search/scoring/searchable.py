@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats, Ints, Mask
+from densephrases.search.filters import Filter
 
 Integers = NDArray[np.integer[Any]]
 
@@ -137,6 +138,15 @@ class Part:
         if self.allowed_R is None:
             return np.arange(self.segment.rows)
         return np.flatnonzero(self.allowed_R)
+
+
+def allowed_documents(segment: Segment, wanted: Filter, deleted: Mask | None) -> Mask | None:
+    """Marks the documents of a segment that match the filter and are not deleted; None allows all."""
+    if wanted.matches_all:
+        return None if deleted is None or not deleted.any() else ~deleted
+    matches = (wanted.matches(segment.record(number)) for number in range(segment.documents))
+    allowed = np.fromiter(matches, dtype=bool, count=segment.documents)
+    return allowed if deleted is None else allowed & ~deleted
 
 
 def exact_candidates(parts: Sequence[Part]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request, Response
 
 from densephrases.search.answers import Answer
-from densephrases.search.searcher import Request as SearchRequest
+from densephrases.search.request import SearchRequest
 from densephrases.serve.api.auth import TheService, require_key
 from densephrases.serve.api.openapi import problems
 from densephrases.serve.api.schemas import Answers, Asked, AskedFacts
@@ -79,7 +79,7 @@ def _search_request(asked: Asked) -> SearchRequest:
         min_confidence=asked.min_confidence,
         effort=asked.effort,
         exact=asked.exact,
-        words=asked.words,
+        lexical_weight=asked.words,
         truecase=asked.truecase,
     )
 

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from densephrases.search.answers import Unit
 from densephrases.search.relations import QUESTION
+from densephrases.search.request import Unit
 
 Value = str | int | float | bool
 

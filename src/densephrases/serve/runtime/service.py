@@ -8,11 +8,12 @@ from typing import Any, Self, TypeVar
 from densephrases.index.folder import IndexFolder
 from densephrases.index.manifest import Manifest
 from densephrases.model.load import load
-from densephrases.search.answers import Answer, Unit
+from densephrases.search.answers import Answer
 from densephrases.search.filters import Filter
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.search.relations import Extraction, Fact, extract_facts
-from densephrases.search.searcher import QUESTIONS_AT_ONCE, Request
+from densephrases.search.request import SearchRequest, Unit
+from densephrases.search.searcher import QUESTIONS_AT_ONCE
 from densephrases.serve.problems import Problem
 from densephrases.serve.runtime.batching import Batcher, QueueFullError
 from densephrases.serve.runtime.live_index import LiveIndex
@@ -36,15 +37,15 @@ class SearchTerms:
     min_confidence: float
     effort: float
     exact: bool | None
-    words: float | None
+    lexical_weight: float | None
     truecase: bool
     task: str | None
 
     @classmethod
-    def of(cls, request: Request, task: str | None) -> Self:
-        same = ("k", "unit", "min_confidence", "effort", "exact", "words", "truecase")
+    def of(cls, request: SearchRequest, task: str | None) -> Self:
+        same = ("k", "unit", "min_confidence", "effort", "exact", "lexical_weight", "truecase")
         values = {name: getattr(request, name) for name in same}
-        return cls(**values, filter=Filter.of(request.where, request.documents), task=task)
+        return cls(**values, filter=request.filter, task=task)
 
     def __call__(self, index: PhraseIndex, questions: Sequence[str]) -> list[list[Answer]]:
         return index.search(
@@ -56,7 +57,7 @@ class SearchTerms:
             min_confidence=self.min_confidence,
             effort=self.effort,
             exact=self.exact,
-            words=self.words,
+            lexical_weight=self.lexical_weight,
             truecase=self.truecase,
         )
 
@@ -120,7 +121,7 @@ class Service:
             finally:
                 await self.current.reload()
 
-    async def answers(self, questions: Sequence[str], request: Request, task: str | None) -> list[list[Answer]]:
+    async def answers(self, questions: Sequence[str], request: SearchRequest, task: str | None) -> list[list[Answer]]:
         """Answers to each question; refused if too many wait already or if it takes too long."""
         return await self._submit(questions, SearchTerms.of(request, task))
 
@@ -142,7 +143,7 @@ class Service:
         found = await asyncio.to_thread(candidates, index)
         if not found:
             return []
-        answers = await self.answers([each.question for each in found], Request(k=1), self.settings.task)
+        answers = await self.answers([each.question for each in found], SearchRequest(k=1), self.settings.task)
         return chosen([(each, best[0]) for each, best in zip(found, answers, strict=True) if best])
 
     async def _submit(self, items: Sequence[str], terms: Terms) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import Literal
 from densephrases.data.matching.em_f1 import normalize_answer
 from densephrases.data.matching.gold_answers import gold_answers_of, squeeze
 from densephrases.data.questions import OpenQuestion
-from densephrases.search.answers import Unit
+from densephrases.search.request import Unit
 from densephrases.search.scoring.searchable import DocumentRecord
 
 Target = Literal["phrase", "fact", "passage", "document"]

@@ -23,7 +23,7 @@ from densephrases.search.filters import Filter
 from densephrases.search.passages import PassageTexts
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.search.scoring.pairs import PairSearch, Phrases
-from densephrases.search.scoring.searchable import Part, exact_candidates
+from densephrases.search.scoring.searchable import Part, allowed_documents, exact_candidates
 from densephrases.search.scoring.windows import Queries
 from densephrases.train.queries.relevance import UNITS, Relevance, Target
 
@@ -96,9 +96,12 @@ class Lookup:
 
     def __init__(self, index: IndexFolder, settings: LookupSettings) -> None:
         self.settings = settings
-        anything = Filter.of(None, None)
+        anything = Filter()
         segments = zip(index.segments, index.deleted, strict=True)
-        parts = [(Part.of(segment, anything.allowed(segment, deleted)), segment.store) for segment, deleted in segments]
+        parts = [
+            (Part.of(segment, allowed_documents(segment, anything, deleted)), segment.store)
+            for segment, deleted in segments
+        ]
         self.parts = [part for part, _ in parts if part.rows]
         self.stores = [store for part, store in parts if part.rows]
         self._term_weights = TermWeights.of([segment.terms for segment in index.segments])

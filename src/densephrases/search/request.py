@@ -1,0 +1,76 @@
+"""What may be asked of a search beside the questions; imports no numpy, so that the command line can name it."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, Self, get_args
+
+from densephrases.errors import ConfigError
+from densephrases.index.kinds import DEFAULT_EFFORT
+from densephrases.search.filters import Filter, Where
+
+Unit = Literal["phrase", "sentence", "passage", "document"]
+UNITS: tuple[Unit, ...] = get_args(Unit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """The options of a search. Equal requests have equal hashes, and a request can be used any number of times.
+
+    Attributes:
+        k: Number of answers per question.
+        unit: What counts as one answer: a phrase, or the sentence, passage or document around the best phrase.
+        where: Metadata keys, each with the value or the values that it may have.
+        documents: Ids of the documents to search; None searches all. Any iterable, kept as a set.
+        min_confidence: Answers below this probability are dropped. Needs a model with a confidence calibration.
+        effort: From 0 (fast) to 1 (thorough). No effect if the candidate index is exact.
+        exact: Whether to guarantee the best answers of the whole collection. None: only if that needs no full scan.
+        lexical_weight: Weight of lexical overlap between question and passage; None takes the model's.
+        truecase: Whether to restore capitals in questions without any. No effect if the model ignores case.
+    """
+
+    k: int = 10
+    unit: Unit = "phrase"
+    where: Where | None = field(default=None, hash=False)
+    documents: Iterable[str] | None = None
+    min_confidence: float = 0.0
+    effort: float = DEFAULT_EFFORT
+    exact: bool | None = None
+    lexical_weight: float | None = None
+    truecase: bool = True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+            raise ConfigError(f"k={self.k!r} is no number of results; expected a whole number of at least 1.")
+        if self.unit not in UNITS:
+            raise ConfigError(f"unit={self.unit!r} is unknown; expected one of {', '.join(UNITS)}.")
+        for name in ("min_confidence", "effort"):
+            value = getattr(self, name)
+            if not _is_number(value) or not 0 <= value <= 1:
+                raise ConfigError(f"{name}={value!r} is out of range; expected a number from 0 to 1.")
+        weight = self.lexical_weight
+        if weight is not None and not (_is_number(weight) and 0 <= weight < math.inf):
+            raise ConfigError(f"lexical_weight={weight!r} is no weight; expected a number of at least 0.")
+        object.__setattr__(self, "documents", self.filter.documents)  # an iterator could be read only once
+
+    @property
+    def filter(self) -> Filter:
+        """The conditions on documents; raises ConfigError if they make no sense."""
+        return Filter.from_conditions(self.where, self.documents)
+
+    def with_options(self, options: Mapping[str, Any]) -> Self:
+        """The same request with some fields changed; an unknown name raises ConfigError."""
+        names = [f.name for f in fields(self)]
+        if unknown := [name for name in options if name not in names]:
+            raise ConfigError(f"{unknown[0]!r} is no option of a search; expected one of {', '.join(names)}.")
+        return replace(self, **options)
+
+
+def search_request(request: SearchRequest | None, k: int | None, options: Mapping[str, Any]) -> SearchRequest:
+    """The request that a call `search(questions, k, request=request, **options)` means: options override it."""
+    given = options if k is None else {"k": k, **options}
+    return (request or SearchRequest()).with_options(given)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
