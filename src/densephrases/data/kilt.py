@@ -22,7 +22,10 @@ class EvidenceDocument:
 
 @dataclass(frozen=True, slots=True)
 class KiltRecord:
-    """`answers` are the answers of all outputs and their aliases, `evidence` has an entry for each output with some."""
+    """Attributes:
+    answers: Of all outputs, with their aliases.
+    evidence: For each output with provenance the documents that together prove it.
+    """
 
     id: str
     input: str

@@ -1,4 +1,4 @@
-"""A question asked of a whole collection, and the entries of files that hold such questions."""
+"""Questions to a whole collection, and the entries of JSON files that hold them."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -20,9 +20,9 @@ class OpenQuestion:
     """A question, its answers, and the documents that are known to answer it.
 
     Attributes:
-        answers: Any of them is right; empty if only documents are sought.
-        regex: Whether answers are patterns.
-        documents: Ids of relevant documents and how relevant they are; empty if nothing is known of it.
+        answers: Gold answers, any of which is right; empty if only documents are judged.
+        regex: Whether the answers are regular expressions.
+        documents: Ids of relevant documents with their grades; empty if unknown.
     """
 
     id: str
@@ -34,14 +34,14 @@ class OpenQuestion:
 
 @dataclass(frozen=True, slots=True)
 class FileLocation:
-    """Where in a file something stands."""
+    """A line or an entry of a file, for messages."""
 
     path: Path
-    what: str
+    kind: str
     number: int
 
     def __str__(self) -> str:
-        return f"'{self.path}', {self.what} {self.number}"
+        return f"'{self.path}', {self.kind} {self.number}"
 
 
 Entry = tuple[FileLocation, Any]

@@ -1,6 +1,6 @@
 """Reading comprehension: each question in its own passage, or among all passages of the file (the paper's D_small).
 
-Words count as in an index of the file's passages.
+Lexical penalties are those of an index of the file's passages.
 """
 
 import json
@@ -33,7 +33,7 @@ QUESTIONS_AT_ONCE = 128
 
 
 PassageScores = Callable[[Floats], Floats]
-"""Query vectors (B, D) to the highest score of any token of each passage (B, P)."""
+"""Maps query vectors (B, D) to the best token score of each passage (B, P)."""
 
 
 class NumpyPassageScores:
@@ -57,7 +57,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class EncodedDataset:
-    """A data set's passages and answerable questions as vectors."""
+    """Passages and answerable questions of a data set, with their vectors."""
 
     passages: Sequence[QuestionedPassage]
     passage_vectors: Sequence[PassageVectors]
@@ -66,7 +66,7 @@ class EncodedDataset:
     unanswerable: int
 
     def quantized(self, quantizer: Quantizer, pq: ProductQuantizer | None, threshold: float | None) -> Self:
-        """With the vectors of kept tokens as an index keeps them."""
+        """The same with the vectors of kept tokens quantised and decoded, as an index does."""
         kept = [passage.kept(threshold) for passage in self.passage_vectors]
         vectors = [passage.vectors_TD[mask] for passage, mask in zip(self.passage_vectors, kept, strict=True)]
         rows_P = np.array([len(each) for each in vectors], dtype=np.int64)
@@ -122,7 +122,7 @@ def read_collection(
         rows = np.arange(first, min(first + QUESTIONS_AT_ONCE, len(encoded.questions)))
         bounds_BP = scorer.passage_bounds(rows, best_of_passages)
         for row, bounds_P in zip(rows.tolist(), bounds_BP, strict=True):
-            penalties_P = np.zeros_like(bounds_P) if scorer.words is None else scorer.words.of_passages(row)
+            penalties_P = np.zeros_like(bounds_P) if scorer.lexical is None else scorer.lexical.of_passages(row)
             predictions.append(_best_passage(scorer, row, bounds_P, penalties_P))
         advance(len(rows))
     return predictions
@@ -142,10 +142,10 @@ def _best_passage(scorer: "SpanScorer", row: int, bounds_P: Floats, penalties_P:
 
 @dataclass(frozen=True, slots=True)
 class LexicalPenalties:
-    """What the words of each question cost the passages that lack them, and phrases that repeat them."""
+    """Penalties of passages that lack terms of the question, and of phrases that repeat them."""
 
-    terms: SegmentTerms
-    words: QuestionTerms
+    passage_terms: SegmentTerms
+    question_terms: QuestionTerms
     texts: Sequence[str]
 
     @classmethod
@@ -156,22 +156,22 @@ class LexicalPenalties:
         return cls(terms, words, [p.passage.text for p in encoded.passages])
 
     def of_passages(self, row: int) -> Floats:
-        return self.words.penalties_of_all(self.terms, row)
+        return self.question_terms.penalties_of_all(self.passage_terms, row)
 
     def of_spans(self, row: int, number: int, offsets_T2: NDArray[np.int64]) -> SpanPenalties:
-        """Of a passage's phrases, given the characters of its tokens."""
+        """Of a passage's phrases, given the character offsets of its tokens."""
         text = self.texts[number]
 
         def penalties(start_N: NDArray[np.int64], end_N: NDArray[np.int64]) -> Floats:
             spans = zip(offsets_T2[start_N, 0].tolist(), offsets_T2[end_N, 1].tolist(), strict=True)
-            phrases = (whole_words(text, *span) for span in spans)  # an index has no others
-            return self.words.repetition_penalties(np.full_like(start_N, row), phrases)
+            phrases = (whole_words(text, *span) for span in spans)  # as in an index
+            return self.question_terms.repetition_penalties(np.full_like(start_N, row), phrases)
 
         return penalties
 
 
 class SpanScorer:
-    """Scores the phrases of any passage for any question; tokens below the filter threshold count for nothing."""
+    """Scores the phrases of any passage for any question, without the tokens that the filter drops."""
 
     def __init__(self, encoded: EncodedDataset, config: ModelConfig, threshold: float | None) -> None:
         self.encoded = encoded
@@ -179,7 +179,7 @@ class SpanScorer:
         self.kept = [vectors.kept(threshold) for vectors in encoded.passage_vectors]
 
     @cached_property
-    def words(self) -> LexicalPenalties | None:
+    def lexical(self) -> LexicalPenalties | None:
         return (
             LexicalPenalties.from_dataset(self.encoded, self.config.lexical_weight)
             if self.config.lexical_weight
@@ -194,7 +194,7 @@ class SpanScorer:
         )
         begins_T, stops_T = passage.offsets_T2.T * self.config.length_penalty
         start_T, end_T = ((start_T + begins_T).astype(np.float32), (end_T - stops_T).astype(np.float32))
-        penalties = None if self.words is None else self.words.of_spans(row, number, passage.offsets_T2)
+        penalties = None if self.lexical is None else self.lexical.of_spans(row, number, passage.offsets_T2)
         return best_span(start_T, end_T, passage.max_span_T, self._coherency(row, passage), penalties)
 
     def _coherency(self, row: int, passage: PassageVectors) -> Floats | None:
@@ -205,7 +205,7 @@ class SpanScorer:
         return np.asarray(pairs_TT * self.encoded.question_vectors.coherency_B[row])
 
     def passage_bounds(self, rows: NDArray[Any], best_of_passages: PassageScores) -> Floats:
-        """For each question and passage a score that no phrase of the passage exceeds."""
+        """Upper bounds of the phrase scores for each question and passage."""
         questions = self.encoded.question_vectors
         bounds_BP = best_of_passages(questions.start_BD[rows]) + best_of_passages(questions.end_BD[rows])
         if questions.coherency_B is not None:
@@ -213,7 +213,7 @@ class SpanScorer:
         return bounds_BP
 
     def kept_vectors(self) -> tuple[Floats, NDArray[np.int64]]:
-        """The kept vectors of all passages, and where each passage's begin."""
+        """The kept vectors of all passages, and the boundaries of the passages among them."""
         kept = [v.vectors_TD[k] for v, k in zip(self.encoded.passage_vectors, self.kept, strict=True)]
         return np.concatenate(kept), np.cumsum([0, *map(len, kept)])
 
@@ -237,7 +237,7 @@ class SpanScorer:
 
 @dataclass(frozen=True, slots=True)
 class ReadingScores:
-    """Percentages over all answerable questions."""
+    """Percentages of the answerable questions."""
 
     questions: int
     exact_match: float

@@ -37,7 +37,7 @@ def test_json(densephrases: Command, made_index: Path, questions: Path) -> None:
     assert found["exact_match_at"].keys() == {"1", "5", "10", "20", "100"}
     assert found["exact_match"] == found["exact_match_at"]["1"]
     assert found["passages"]["hits_at"]["100"] >= found["exact_match_at"]["100"]
-    assert found["truecase"] == "without effect: the model knows no capitals"
+    assert found["truecase"] == "no effect: the model ignores case"
     assert (found["format"], found["matching"], found["notes"]) == ("lines", "regex", [])
     assert found["lexical_weight"] == 0, "as the model says"
     assert (
@@ -51,7 +51,7 @@ def test_json(densephrases: Command, made_index: Path, questions: Path) -> None:
 def test_for_a_person(densephrases: Command, made_index: Path, questions: Path) -> None:
     result = densephrases("eval", "open", made_index, questions, "-k", "10")
     assert result.code == 0
-    assert "3 questions to 3 documents; truecasing: without effect: the model knows no capitals" in result.out
+    assert "3 questions over 3 documents; truecasing: no effect: the model ignores case" in result.out
     assert "of 66.67 possible" in result.out
     assert "EM (at most 66.67)" in result.out
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from densephrases.evaluate.slot_filling import SlotScores
 
 _LABELS = {
-    "accuracy": "accuracy (as written)",
-    "exact_match": "exact match (normal form)",
+    "accuracy": "accuracy (verbatim)",
+    "exact_match": "exact match (normalised)",
     "f1": "F1",
     "r_precision": "R-precision",
     "recall_at_5": "recall@5",
@@ -53,16 +53,18 @@ def slots(
     kilt: KiltFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Accuracy, F1 and evidence of facts ('subject [SEP] relation'), as KILT's own evaluation defines them.
+    """Accuracy, F1 and evidence of facts ('subject [SEP] relation'), as KILT's evaluation computes them.
 
-    Only facts whose document is in the index count.
+    Scores are given for the facts whose document is in the index, and for all facts of the file.
     """
     from densephrases.data.kilt import read_kilt
     from densephrases.evaluate.predictions import write_kilt
     from densephrases.evaluate.slot_filling import fill_slots, provable, slot_scores
     from densephrases.search.phrase_index import PhraseIndex
+    from densephrases.search.request import SearchRequest
     from densephrases.text.readers.files import refuse_missing_folder
 
+    request = SearchRequest(effort=effort, lexical_weight=lexical_weight)
     records = read_kilt(data)
     to_judge = any(record.answers for record in records)
     if not to_judge and kilt is None:
@@ -76,8 +78,7 @@ def slots(
             fill_slots(
                 index,
                 records,
-                effort=effort,
-                lexical_weight=lexical_weight,
+                request,
                 prefer_titles=prefer_titles,
                 advance=lambda count: progress.advance(bar, count),
             )

@@ -1,4 +1,4 @@
-"""How much a phrase's length should count against it."""
+"""The penalty on the length of a phrase."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ PENALTIES = (0.0, 0.003, 0.006, 0.01, 0.015, 0.02, 0.03, 0.05)
 
 @dataclass(frozen=True, slots=True)
 class LengthRow:
-    penalty: float  # for each character
+    penalty: float  # per character
     exact_match: float
     f1: float
 
@@ -28,5 +28,5 @@ def length_table(
 
 
 def choose_penalty(rows: Sequence[LengthRow]) -> LengthRow:
-    """The best sum of exact match and F1: a larger penalty trades the one for the other."""
+    """The row with the highest sum of exact match and F1; a larger penalty trades F1 for exact match."""
     return max(rows, key=lambda row: (row.exact_match + row.f1, -row.penalty))
