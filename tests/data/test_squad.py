@@ -44,8 +44,8 @@ def read_one(folder: Path, content: Any) -> QuestionedPassage:
 
 
 def test_version_1(tmp_path: Path) -> None:
-    golds = [{"text": "Ann", "answer_start": 0}, {"text": "Bob", "answer_start": 8}]
-    passage = read_one(tmp_path, squad(question(answers=golds)))
+    gold_answers = [{"text": "Ann", "answer_start": 0}, {"text": "Bob", "answer_start": 8}]
+    passage = read_one(tmp_path, squad(question(answers=gold_answers)))
     assert passage == QuestionedPassage(
         Passage("Ann met Bob in Ürümqi.", "A b"),
         0,

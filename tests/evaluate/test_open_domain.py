@@ -61,10 +61,10 @@ def test_like_judging_each_answer_alone(index: PhraseIndex) -> None:
     assert [p.judgement.answerable for p in predictions] == [True, True, True, False]
     for prediction, expected in zip(predictions, index.search([q.text for q in QUESTIONS], k=20), strict=True):
         assert prediction.answers == expected
-        golds = prediction.judgement.question.answers
-        right = [bool(best_over_answers(exact_match, each.text, golds)) for each in expected]
+        gold_texts = prediction.judgement.question.answers
+        right = [bool(best_over_answers(exact_match, each.text, gold_texts)) for each in expected]
         assert prediction.judgement.rank == (right.index(True) + 1 if any(right) else None)
-        assert prediction.judgement.f1 == best_over_answers(f1, expected[0].text, golds)
+        assert prediction.judgement.f1 == best_over_answers(f1, expected[0].text, gold_texts)
     scores = OpenScores.from_judgements([p.judgement for p in predictions], request.k)
     assert (scores.questions, scores.answerable, scores.ceiling) == (4, 3, 75.0)
     for k, value in scores.exact_match_at.items():

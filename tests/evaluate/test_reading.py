@@ -81,10 +81,10 @@ def word_offsets(text: str) -> NDArray[np.int64]:
     return np.stack([starts, ends], axis=1).astype(np.int64).reshape(-1, 2)
 
 
-def question(number: Any, *golds: str) -> Question:
+def question(number: Any, *gold_texts: str) -> Question:
     pairs = [(n, n % 3 + k) for n in range(len(str(number)), 9, 2) for k in (0, 1, 5)]
     words = " ".join(f"p{n}w{k}" for n, k in pairs)  # each stands in one passage at most
-    return Question(str(number), f"question {number} {words}?", tuple(GoldAnswer(gold, 0) for gold in golds))
+    return Question(str(number), f"question {number} {words}?", tuple(GoldAnswer(gold, 0) for gold in gold_texts))
 
 
 def passage(number: int, words: int, *questions: Question) -> QuestionedPassage:

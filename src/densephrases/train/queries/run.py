@@ -85,16 +85,14 @@ def _as_asked(questions: Sequence[OpenQuestion], index: IndexFolder, encoder: En
 
 
 def _confidence(task: QueryTask) -> dict[str, float] | None:
-    """Fitted on dev, because training changes the scores; None, and a line in the log, where nothing can be fitted."""
+    """A calibration for the changed scores, fitted on dev; None without phrases to fit it on."""
     if not task.dev or UNITS[task.settings.target] != "phrase":
-        reason = f"the target is {task.settings.target!r}" if task.dev else "there are no dev questions"
-        logger.info("No confidence is fitted, because %s: answers will have none.", reason)
         return None
     found = task.dev_scores().found if task.best.scores is None else task.best.scores.found
     lists = [row[there] for row, there in zip(found.score_QK, found.part_QK >= 0, strict=True)]
     right = [row[:1].tolist() if len(scores) else [] for row, scores in zip(found.right_QK, lists, strict=True)]
     try:
         return fit_calibration(lists, right).to_dict()
-    except ConfigError as error:  # all right or all wrong: nothing to tell them apart by
-        logger.warning("No confidence could be fitted on the dev questions, answers will have none: %s", error)
+    except ConfigError as error:  # all dev answers are right, or all are wrong
+        logger.warning("No confidence was fitted to the new query encoder: %s", error)
         return None
