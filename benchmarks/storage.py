@@ -4,7 +4,7 @@ python benchmarks/storage.py FILE [--model MODEL] [--keep 1 --keep 0.45 ...] [--
     [--every 6] [--work FOLDER] [--json FILE] [--plot FILE]
 
 Search is exhaustive, over what codes decode to. A pq is one of the index's own (fp16, int8, int4, compact), the
-folder of a model with another code for compact rows (`eval code --bytes N --write`), or a factory string of faiss, such
+folder of a model with another code for compact rows (`tune quantizer --bytes N`), or a factory string of faiss, such
 as SQ4, PQ48, RaBitQ or PCA128,SQ4; `float32` is the model's own vectors. Bytes are those
 of codes alone; `densephrases info INDEX --storage` tells the rest. With --work vectors are encoded once.
 """
@@ -24,7 +24,7 @@ from rich.table import Table
 
 from densephrases.arrays import Floats
 from densephrases.data.squad import QuestionedPassage, questions_of, read_squad
-from densephrases.evaluate.reading import EncodedFile, ReadingScores, encode_file, read_collection
+from densephrases.evaluate.reading import EncodedDataset, ReadingScores, encode_dataset, read_collection
 from densephrases.index.kinds import QUANTIZERS
 from densephrases.index.vectors.store import VectorStore
 from densephrases.model.config import ModelConfig
@@ -77,25 +77,25 @@ def main(
         draw(points, plot)
 
 
-def read_encoded(encoder: Encoder, file: Path, work: Path | None) -> EncodedFile:
+def read_encoded(encoder: Encoder, file: Path, work: Path | None) -> EncodedDataset:
     passages = read_squad(file)
     if work is None:
-        return encode_file(encoder, passages)
+        return encode_dataset(encoder, passages)
     kept = work / f"{file.name}-{encoder.fingerprint}.npz"
     if not kept.is_file():
         work.mkdir(parents=True, exist_ok=True)
-        save(encode_file(encoder, passages), kept)
+        save(encode_dataset(encoder, passages), kept)
     return restored(encoder, passages, kept)
 
 
-def save(encoded: EncodedFile, path: Path) -> None:
+def save(encoded: EncodedDataset, path: Path) -> None:
     questions = encoded.question_vectors
     names = ("vectors_TD", "filter_T2")
     columns = {name: np.concatenate([getattr(v, name) for v in encoded.passage_vectors]) for name in names}
     np.savez(path, start=questions.start_BD, end=questions.end_BD, **columns)
 
 
-def restored(encoder: Encoder, passages: list[QuestionedPassage], path: Path) -> EncodedFile:
+def restored(encoder: Encoder, passages: list[QuestionedPassage], path: Path) -> EncodedDataset:
     """Vectors as they were saved, and where tokens stand by tokenising again."""
     arrays = dict(np.load(path))
     tokenized = encoder.tokens.passages([p.passage for p in passages])
@@ -105,28 +105,30 @@ def restored(encoder: Encoder, passages: list[QuestionedPassage], path: Path) ->
         for t, a, b in zip(tokenized, edges[:-1], edges[1:], strict=True)
     ]
     questions = [(number, question) for number, question in questions_of(passages) if question.answers]
-    return EncodedFile(passages, vectors, questions, QuestionVectors(arrays["start"], arrays["end"]), 0)
+    return EncodedDataset(passages, vectors, questions, QuestionVectors(arrays["start"], arrays["end"]), 0)
 
 
-def every_question(encoded: EncodedFile, step: int) -> EncodedFile:
+def every_question(encoded: EncodedDataset, step: int) -> EncodedDataset:
     vectors = encoded.question_vectors
     fewer = QuestionVectors(vectors.start_BD[::step], vectors.end_BD[::step])
     return replace(encoded, questions=encoded.questions[::step], question_vectors=fewer)
 
 
-def thresholds(encoded: EncodedFile, config: ModelConfig, keep: Sequence[float] | None) -> list[float | None]:
+def thresholds(encoded: EncodedDataset, config: ModelConfig, keep: Sequence[float] | None) -> list[float | None]:
     if keep is None:
         return [None, config.filter_threshold]
     best = np.concatenate([v.filter_T2.max(axis=1, initial=-np.inf) for v in encoded.passage_vectors])
     return [None if share >= 1 else float(np.quantile(best, 1 - share)) for share in keep]
 
 
-def measured(encoded: EncodedFile, encoder: Encoder, threshold: float | None, name: str) -> Point:
+def measured(encoded: EncodedDataset, encoder: Encoder, threshold: float | None, name: str) -> Point:
     kept = [vectors.kept(threshold) for vectors in encoded.passage_vectors]
     rows_RD = np.concatenate([v.vectors_TD[mask] for v, mask in zip(encoded.passage_vectors, kept, strict=True)])
     decoded_RD, size = coded(name, rows_RD, np.array([mask.sum() for mask in kept]), encoder.product_quantizer)
     error = float(np.square(decoded_RD - rows_RD).sum() / np.square(rows_RD - rows_RD.mean(axis=0)).sum())
-    scores = ReadingScores.of(read_collection(with_rows(encoded, kept, decoded_RD), encoder.config, threshold))
+    scores = ReadingScores.from_predictions(
+        read_collection(with_rows(encoded, kept, decoded_RD), encoder.config, threshold)
+    )
     share = len(rows_RD) / sum(map(len, kept))
     return Point(Path(name).name, share, size, size * share, scores.exact_match, scores.f1, error)
 
@@ -149,7 +151,7 @@ def coded(name: str, rows_RD: Floats, rows_P: NDArray[np.int64], pq: ProductQuan
     return index.sa_decode(index.sa_encode(np.ascontiguousarray(rows_RD))), index.sa_code_size()
 
 
-def with_rows(encoded: EncodedFile, kept: Sequence[NDArray[np.bool_]], rows_RD: Floats) -> EncodedFile:
+def with_rows(encoded: EncodedDataset, kept: Sequence[NDArray[np.bool_]], rows_RD: Floats) -> EncodedDataset:
     """The same file with other vectors of kept tokens."""
     changed, first = [], 0
     for vectors, mask in zip(encoded.passage_vectors, kept, strict=True):

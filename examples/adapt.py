@@ -36,7 +36,7 @@ def asked(passages: Iterable[QuestionedPassage], most: int) -> tuple[list[str], 
     """Key words and right answers of some questions."""
     questions = [question for passage in passages for question in passage.questions if question.answers]
     chosen = [questions[i] for i in np.random.default_rng(0).permutation(len(questions))[:most]]
-    return [key_words(question.text) for question in chosen], [question.golds for question in chosen]
+    return [key_words(question.text) for question in chosen], [question.gold_texts for question in chosen]
 
 
 def main() -> None:

@@ -87,7 +87,7 @@ def own_questions(corpus: Corpus) -> list[OpenQuestion]:
     if not corpus.is_squad:
         raise ConfigError(f"--corpus '{corpus.path}' has no questions of its own; give --questions FILE.")
     passages = [p for p in read_squad(corpus.path) if corpus.documents is None or p.article < corpus.documents]
-    return [OpenQuestion(q.id, q.text, tuple(dict.fromkeys(q.golds))) for _, q in questions_of(passages)]
+    return [OpenQuestion(q.id, q.text, tuple(dict.fromkeys(q.gold_texts))) for _, q in questions_of(passages)]
 
 
 def shuffled(questions: Sequence[OpenQuestion]) -> list[OpenQuestion]:

@@ -79,15 +79,17 @@ def test_the_commands() -> None:
     found = commands(main.app)
     assert found["train"] == ["average", "phrases", "queries", "questions", "reader"]
     assert found["generate"] == ["answers", "filter", "join-passages", "questions", "strip-passages"]
-    judging = ["code", "confidence", "filter", "length", "open", "reader", "reading", "slots", "words"]
-    assert found["eval"] == judging
+    assert found["tune"] == ["confidence", "filter", "length", "lexical", "quantizer"]
+    assert found["eval"] == ["confidence", "open", "reader", "reading", "slots"]
     assert found.keys() == {
         *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "serve", "mcp", "demo"),
-        *("train", "generate", "eval", "export", "import-original"),
+        *("train", "generate", "tune", "eval", "export", "import-original"),
     }
 
 
-@pytest.mark.parametrize("arguments", [["train"], ["eval"], ["train", "phrases", "--help"], ["ask", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["train"], ["eval"], ["tune"], ["train", "phrases", "--help"], ["ask", "--help"]]
+)
 def test_help_of_commands(densephrases: Command, arguments: list[str]) -> None:
     result = densephrases(*arguments)
     assert f"densephrases {' '.join(arguments).removesuffix(' --help')} [OPTIONS]" in result.out + result.err
@@ -144,7 +146,9 @@ def test_missing_extra(densephrases: Command, monkeypatch: pytest.MonkeyPatch, t
         (["eval", "reading", "{squad}", "--model", "nothing"], "neither a bundled model"),
         (["eval", "reading", "{squad}", "--model", "no/model", "--runtime", "torch"], "'no/model' does not exist"),
         (["eval", "reader", "{squad}", "--model", "no/model"], "'no/model' does not exist"),
-        (["eval", "filter", "no.json"], "'no.json' does not exist"),
+        (["tune", "filter", "no/model", "{squad}"], "'no/model' does not exist"),
+        (["tune", "filter", "small", "{squad}"], "bundled model"),
+        (["tune", "filter", "small", "no.json", "--dry-run"], "'no.json' does not exist"),
         (["export", "no/model"], "'no/model' does not exist"),
         (["import-original", "no/model", "out"], "no/model"),
         (["train", "phrases", "no.py"], "'no.py' does not exist"),

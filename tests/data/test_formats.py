@@ -1,15 +1,13 @@
-"""Question files as their authors publish them, in a few lines each."""
+"""Published formats of question files, in a few lines each; also covers the JSON entries of data/questions.py."""
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from densephrases.data.files import official_file, read_questions
+from densephrases.data.files import read_questions
 from densephrases.data.questions import Format, OpenQuestion
-from densephrases.data.squad import sample_path
 from densephrases.errors import DataError
 
 
@@ -105,25 +103,6 @@ def test_formats_are_recognised_and_may_be_named(
         assert file.notes == []
 
 
-def test_compressed(tmp_path: Path) -> None:
-    path = tmp_path / "questions.jsonl.gz"
-    path.write_bytes(gzip.compress(lines({"question": "who", "answer": "B"}).encode()))
-    assert read_questions(path).questions == [OpenQuestion("1", "who", ("B",))]
-
-
-def test_curated_trec_as_json_lines(tmp_path: Path) -> None:
-    content = lines({"question": "Who?", "answer": ["B+"]})
-    named = written(tmp_path, content)
-    assert read_questions(named, "trec").questions[0].regex
-    assert read_questions(named, regex=True).questions[0].regex
-    assert not read_questions(named).questions[0].regex
-    assert read_questions(written(tmp_path, content, "CuratedTrec-test.txt")).questions[0].regex
-
-
-def test_patterns_may_be_read_as_texts(tmp_path: Path) -> None:
-    assert not read_questions(written(tmp_path, "1\tWho?\tB\n"), regex=False).questions[0].regex
-
-
 def beir(folder: Path) -> Path:
     (folder / "qrels").mkdir()
     (folder / "queries.jsonl").write_text(lines({"_id": "q1", "text": "one"}, {"_id": "q2", "text": "two"}))
@@ -142,44 +121,6 @@ def test_beir_without_judgements(tmp_path: Path) -> None:
     (beir(tmp_path) / "qrels" / "test.tsv").unlink()
     with pytest.raises(DataError, match=r"no qrels/test\.tsv"):
         read_questions(tmp_path)
-
-
-def test_the_sample() -> None:
-    assert len(read_questions(sample_path()).questions) > 50
-
-
-@pytest.mark.parametrize(
-    ("name", "label", "count"),
-    [
-        ("nq-test.qa.csv", "Natural Questions (test)", 3610),
-        ("NQ-open.train.jsonl", "Natural Questions (train and dev)", 87925),
-        ("CuratedTrec-test.txt", "CuratedTREC (test)", 694),
-        ("webquestions.examples.train.json.bz2", "WebQuestions (train and dev)", 3778),
-        ("trex-dev-kilt.jsonl", "T-REx (dev)", 5000),
-    ],
-)
-def test_what_the_paper_counts(name: str, label: str, count: int) -> None:
-    official = official_file(Path(name))
-    assert official is not None
-    assert (official.name, official.questions) == (label, count)
-
-
-def test_no_official_file() -> None:
-    assert official_file(Path("nq-dev.jsonl.gz")) is None
-
-
-def test_notes(tmp_path: Path) -> None:
-    entries = [{"question": "who", "answer": ["B"]}, {"question": "what", "answer": []}]
-    notes = read_questions(written(tmp_path, lines(*entries), "NQ-open.dev.jsonl")).notes
-    assert notes == [
-        "NQ-open.dev.jsonl: 2 questions, not 3,610 as Table C.1 of the paper says of Natural Questions (test).",
-        "1 questions without an answer are left out.",
-    ]
-
-
-def test_broken_patterns_are_counted(tmp_path: Path) -> None:
-    notes = read_questions(written(tmp_path, "1\tWho?\tB\\\n2\tWho?\tC\n")).notes
-    assert notes == ["1 of the patterns are no regular expressions and match nothing."]
 
 
 @pytest.mark.parametrize(
@@ -214,13 +155,3 @@ def test_malformed_files_are_named_with_the_place(
     with pytest.raises(DataError, match=message) as caught:
         read_questions(written(tmp_path, content), form)
     assert "file.txt" in str(caught.value)
-
-
-def test_unreadable_files(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="does not exist"):
-        read_questions(tmp_path / "missing")
-    with pytest.raises(DataError, match="is a folder"):
-        read_questions(tmp_path, "squad")
-    (tmp_path / "broken.gz").write_bytes(b"no gzip")
-    with pytest.raises(DataError, match=r"broken\.gz' cannot be read"):
-        read_questions(tmp_path / "broken.gz")

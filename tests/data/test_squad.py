@@ -44,14 +44,14 @@ def read_one(folder: Path, content: Any) -> QuestionedPassage:
 
 
 def test_version_1(tmp_path: Path) -> None:
-    golds = [{"text": "Ann", "answer_start": 0}, {"text": "Bob", "answer_start": 8}]
-    passage = read_one(tmp_path, squad(question(answers=golds)))
+    gold_answers = [{"text": "Ann", "answer_start": 0}, {"text": "Bob", "answer_start": 8}]
+    passage = read_one(tmp_path, squad(question(answers=gold_answers)))
     assert passage == QuestionedPassage(
         Passage("Ann met Bob in Ürümqi.", "A b"),
         0,
         (Question("q1", "Who?", (GoldAnswer("Ann", 0), GoldAnswer("Bob", 8))),),
     )
-    assert passage.questions[0].golds == ["Ann", "Bob"]
+    assert passage.questions[0].gold_texts == ["Ann", "Bob"]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_version_2_unanswerable(tmp_path: Path, unanswerable: dict[str, Any]) ->
 
 
 def test_version_2_answerable(tmp_path: Path) -> None:
-    assert read_one(tmp_path, squad(question(is_impossible=False))).questions[0].golds == ["Ann"]
+    assert read_one(tmp_path, squad(question(is_impossible=False))).questions[0].gold_texts == ["Ann"]
 
 
 def test_ambiguous_start(tmp_path: Path) -> None:

@@ -1,14 +1,9 @@
 """KILT's measures on cases worked by hand."""
 
-import json
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.data.kilt import EvidenceDocument, read_kilt
-from densephrases.errors import DataError
 from densephrases.evaluate.kilt_scores import KiltScores, mean, r_precision, recall_at, scores
 
 ONE = [frozenset("a")]
@@ -83,28 +78,3 @@ def test_mean_is_in_percent() -> None:
     half = mean([KiltScores(*[1.0] * 8), KiltScores(*[0.0] * 8)])
     assert half == KiltScores(*[50.0] * 8)
     assert mean([]) == KiltScores(*[0.0] * 8)
-
-
-def test_records(tmp_path: Path) -> None:
-    path = tmp_path / "facts.jsonl"
-    outputs = [
-        {"answer": "writer", "aliases": ["author"], "provenance": [{"document": "d", "title": "Ada", "paragraph": 0}]},
-        {"answer": "writer"},
-        {"provenance": [{"wikipedia_id": 12, "title": "Byron"}]},
-    ]
-    path.write_text(json.dumps({"id": "1", "input": "Ada [SEP] occupation", "output": outputs}) + "\n")
-    (record,) = read_kilt(path)
-    assert record.answers == ("writer", "author")
-    assert record.evidence == ((EvidenceDocument("d", "Ada"),), (EvidenceDocument("12", "Byron"),))
-
-
-def test_test_files_have_no_output(tmp_path: Path) -> None:
-    (tmp_path / "test.jsonl").write_text('{"id": "1", "input": "Ada [SEP] occupation"}\n')
-    assert read_kilt(tmp_path / "test.jsonl")[0].answers == ()
-
-
-@pytest.mark.parametrize("line", ["[]", '{"id": "1"}', '{"id": "1", "input": "x", "output": 1}', "x"])
-def test_malformed_lines_are_named(tmp_path: Path, line: str) -> None:
-    (tmp_path / "facts.jsonl").write_text('{"id": "0", "input": "x"}\n' + line)
-    with pytest.raises(DataError, match=r"facts\.jsonl', line 2 is no"):
-        read_kilt(tmp_path / "facts.jsonl")

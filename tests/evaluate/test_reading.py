@@ -13,12 +13,12 @@ from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage
 from densephrases.errors import DataError
 from densephrases.evaluate import reading
 from densephrases.evaluate.reading import (
-    EncodedFile,
-    NumpyMaxima,
+    EncodedDataset,
+    NumpyPassageScores,
     Prediction,
     ReadingScores,
     SpanScorer,
-    encode_file,
+    encode_dataset,
     read_collection,
     read_passages,
 )
@@ -81,10 +81,10 @@ def word_offsets(text: str) -> NDArray[np.int64]:
     return np.stack([starts, ends], axis=1).astype(np.int64).reshape(-1, 2)
 
 
-def question(number: Any, *golds: str) -> Question:
+def question(number: Any, *gold_texts: str) -> Question:
     pairs = [(n, n % 3 + k) for n in range(len(str(number)), 9, 2) for k in (0, 1, 5)]
     words = " ".join(f"p{n}w{k}" for n, k in pairs)  # each stands in one passage at most
-    return Question(str(number), f"question {number} {words}?", tuple(GoldAnswer(gold, 0) for gold in golds))
+    return Question(str(number), f"question {number} {words}?", tuple(GoldAnswer(gold, 0) for gold in gold_texts))
 
 
 def passage(number: int, words: int, *questions: Question) -> QuestionedPassage:
@@ -104,7 +104,7 @@ def random_file(seed: int) -> list[QuestionedPassage]:
 
 
 def brute_scores(
-    encoded: EncodedFile, config: ModelConfig, threshold: float | None, row: int, number: int
+    encoded: EncodedDataset, config: ModelConfig, threshold: float | None, row: int, number: int
 ) -> dict[tuple[int, int], float]:
     """The score of every span of a passage for a question."""
     vectors, questions = encoded.passage_vectors[number], encoded.question_vectors
@@ -124,37 +124,37 @@ def brute_scores(
     return scores
 
 
-def worth(encoded: EncodedFile, words: set[int]) -> float:
+def worth(encoded: EncodedDataset, words: set[int]) -> float:
     passages = [terms(p.passage.title) | terms(p.passage.text) for p in encoded.passages]
     having = [sum(term in each for each in passages) for term in words]
     return sum(math.log1p((len(passages) - n + 0.5) / (n + 0.5)) for n in having)
 
 
-def passage_cost(encoded: EncodedFile, row: int, number: int) -> float:
+def passage_cost(encoded: EncodedDataset, row: int, number: int) -> float:
     """For the words of a question that the passage lacks."""
     passage = encoded.passages[number].passage
     return worth(encoded, terms(encoded.questions[row][1].text) - terms(passage.text) - terms(passage.title))
 
 
-def phrase_cost(encoded: EncodedFile, row: int, number: int, span: tuple[int, int]) -> float:
+def phrase_cost(encoded: EncodedDataset, row: int, number: int, span: tuple[int, int]) -> float:
     """For the words that the phrase repeats."""
     words = encoded.passages[number].passage.text.split()[span[0] : span[1] + 1]
     return REPETITION_SHARE * worth(encoded, terms(encoded.questions[row][1].text) & terms(" ".join(words)))
 
 
 def brute_scores_with_words(
-    encoded: EncodedFile, config: ModelConfig, threshold: float | None, row: int, number: int
+    encoded: EncodedDataset, config: ModelConfig, threshold: float | None, row: int, number: int
 ) -> dict[tuple[int, int], float]:
     scores = brute_scores(encoded, config, threshold, row, number)
     weight = config.lexical_weight
     return {span: score - weight * phrase_cost(encoded, row, number, span) for span, score in scores.items()}
 
 
-def span_text(encoded: EncodedFile, number: int, span: tuple[int, int]) -> str:
+def span_text(encoded: EncodedDataset, number: int, span: tuple[int, int]) -> str:
     return " ".join(encoded.passages[number].passage.text.split()[span[0] : span[1] + 1])
 
 
-def check(prediction: Prediction, encoded: EncodedFile, found: dict[int, dict[tuple[int, int], float]]) -> None:
+def check(prediction: Prediction, encoded: EncodedDataset, found: dict[int, dict[tuple[int, int], float]]) -> None:
     """The prediction is the best of the spans found in the given passages."""
     flat = [(score, number, span) for number, spans in found.items() for span, score in spans.items()]
     if not flat:
@@ -179,7 +179,7 @@ every_setting = pytest.mark.parametrize(
 @every_setting
 def test_own_passage_like_brute_force(seed: int, coherency: bool, threshold: float | None) -> None:
     encoder = RandomEncoder(seed, coherency)
-    encoded = encode_file(encoder, random_file(seed))
+    encoded = encode_dataset(encoder, random_file(seed))
     predictions = read_passages(encoded, encoder.config, threshold)
     assert [p.question for p in predictions] == [asked for _, asked in encoded.questions]
     for row, (number, _) in enumerate(encoded.questions):
@@ -194,7 +194,7 @@ def test_collection_like_brute_force(
     monkeypatch.setattr(reading, "QUESTIONS_AT_ONCE", 4)
     monkeypatch.setattr(spans, "_FIRST_SPANS", 1)
     encoder = RandomEncoder(seed, coherency)
-    encoded = encode_file(encoder, random_file(seed))
+    encoded = encode_dataset(encoder, random_file(seed))
     advanced: list[int] = []
     predictions = read_collection(encoded, encoder.config, threshold, advanced.append)
     assert sum(advanced) == len(predictions) == len(encoded.questions)
@@ -210,9 +210,9 @@ def test_collection_like_brute_force(
 @every_setting
 def test_no_phrase_exceeds_its_passages_bound(seed: int, coherency: bool, threshold: float | None) -> None:
     encoder = RandomEncoder(seed, coherency)
-    encoded = encode_file(encoder, random_file(seed))
+    encoded = encode_dataset(encoder, random_file(seed))
     scorer = SpanScorer(encoded, encoder.config, threshold)
-    bounds = scorer.passage_bounds(np.arange(len(encoded.questions)), NumpyMaxima(*scorer.kept_vectors()))
+    bounds = scorer.passage_bounds(np.arange(len(encoded.questions)), NumpyPassageScores(*scorer.kept_vectors()))
     for row, number in np.ndindex(bounds.shape):
         scores = brute_scores(encoded, encoder.config, threshold, row, number).values()
         assert max(scores, default=-math.inf) <= bounds[row, number] + 1e-4
@@ -220,7 +220,7 @@ def test_no_phrase_exceeds_its_passages_bound(seed: int, coherency: bool, thresh
 
 def test_a_high_threshold_leaves_one_token() -> None:
     encoder = RandomEncoder(0)
-    encoded = encode_file(encoder, [passage(0, 8, question("q", "x"))])
+    encoded = encode_dataset(encoder, [passage(0, 8, question("q", "x"))])
     best = int(encoded.passage_vectors[0].filter_T2.max(axis=1).argmax())
     (prediction,) = read_passages(encoded, encoder.config, 1e9)
     assert prediction.answer == encoded.passages[0].passage.text.split()[best]
@@ -229,14 +229,14 @@ def test_a_high_threshold_leaves_one_token() -> None:
 @pytest.mark.parametrize("coherency", [False, True])
 def test_a_file_of_empty_passages_has_empty_answers(coherency: bool) -> None:
     encoder = RandomEncoder(0, coherency)
-    encoded = encode_file(encoder, [passage(0, 0, question("q", "x")), passage(1, 0)])
+    encoded = encode_dataset(encoder, [passage(0, 0, question("q", "x")), passage(1, 0)])
     for predictions in (read_passages(encoded, encoder.config), read_collection(encoded, encoder.config)):
         assert [(p.answer, p.score) for p in predictions] == [("", -math.inf)]
 
 
 def test_unanswerable_questions_are_counted_but_not_asked() -> None:
     file = [passage(0, 3, question("a", "x"), question("b")), passage(1, 2, question("c"), question("d", "y", "z"))]
-    encoded = encode_file(RandomEncoder(0), file)
+    encoded = encode_dataset(RandomEncoder(0), file)
     assert encoded.unanswerable == 2
     assert [(number, asked.id) for number, asked in encoded.questions] == [(0, "a"), (1, "d")]
     assert len(encoded.question_vectors) == 2
@@ -246,7 +246,7 @@ def test_unanswerable_questions_are_counted_but_not_asked() -> None:
 @pytest.mark.parametrize("file", [[], [passage(0, 3)], [passage(0, 3, question("a")), passage(1, 0)]])
 def test_nothing_to_evaluate(file: list[QuestionedPassage]) -> None:
     with pytest.raises(DataError, match="no question with an answer"):
-        encode_file(RandomEncoder(0), file)
+        encode_dataset(RandomEncoder(0), file)
 
 
 def test_scores_are_means_of_the_best_gold_in_percent() -> None:
@@ -256,7 +256,7 @@ def test_scores_are_means_of_the_best_gold_in_percent() -> None:
         Prediction(question(3, "x"), "y", 0, 1.0),
         Prediction(question(4, "x"), "", 0, -math.inf),
     ]
-    scores = ReadingScores.of(predictions)
+    scores = ReadingScores.from_predictions(predictions)
     assert (scores.questions, scores.exact_match) == (4, 25.0)
     assert scores.f1 == pytest.approx(100 * (1 + 2 / 3) / 4)
 
@@ -264,15 +264,15 @@ def test_scores_are_means_of_the_best_gold_in_percent() -> None:
 def test_positions_of_golds_do_not_matter() -> None:
     """A gold answer that stands elsewhere than the file says still counts by its text."""
     wrong = Question("q", "?", (GoldAnswer("Paris", 10**6),))
-    assert ReadingScores.of([Prediction(wrong, "paris", 0, 0.0)]).exact_match == 100
+    assert ReadingScores.from_predictions([Prediction(wrong, "paris", 0, 0.0)]).exact_match == 100
 
 
 @pytest.mark.parametrize("quantizer", ["int4", "pq"])
 def test_kept_tokens_are_read_as_an_index_keeps_them(quantizer: Quantizer) -> None:
-    encoded = encode_file(RandomEncoder(seed=5), random_file(5))
+    encoded = encode_dataset(RandomEncoder(seed=5), random_file(5))
     pq = code_for(encoded.passage_vectors[0].vectors_TD.shape[1])
     threshold = 0.2
-    found = encoded.kept_as(quantizer, pq, threshold)
+    found = encoded.quantized(quantizer, pq, threshold)
     masks = [passage.kept(threshold) for passage in encoded.passage_vectors]
     rows = [p.vectors_TD[mask] for p, mask in zip(encoded.passage_vectors, masks, strict=True)]
     store = VectorStore.from_vectors(np.concatenate(rows), np.array([len(r) for r in rows]), quantizer, pq)

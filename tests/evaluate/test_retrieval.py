@@ -1,11 +1,11 @@
-"""What ranx is asked, on lists worked by hand."""
+"""What ir-measures is asked, on lists worked by hand."""
 
 from math import log2
 
 import pytest
 
 from densephrases.errors import MissingExtraError
-from densephrases.evaluate import retrieval
+from densephrases.evaluate import extra
 from densephrases.evaluate.retrieval import Ranking, RetrievalScores, require_measures, retrieval_scores
 
 
@@ -49,6 +49,6 @@ def test_questions_without_a_relevant_result_count_as_nothing(nothing: Ranking) 
 
 
 def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retrieval, "find_spec", lambda _: None)
+    monkeypatch.setattr(extra, "find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'densephrases\[evaluate\]'"):
         require_measures()

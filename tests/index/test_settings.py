@@ -80,5 +80,5 @@ def test_other_quantizers_need_none() -> None:
     settings = IndexSettings.from_encoder(CodedEncoder(), "hash", "int8")
     assert settings.product_quantizer == ""
     assert settings.resolve_pq(code_for(DIM)) is None
-    with pytest.raises(ConfigError, match="tune quantizer"):
+    with pytest.raises(ConfigError, match="tune quantizer MODEL DATA"):
         IndexSettings.from_encoder(HashEncoder(), "hash", "pq")

@@ -55,7 +55,7 @@ def test_passage_centroids_worked_by_hand() -> None:
 
 
 def test_a_model_without_codebooks_cannot_have_pq_vectors() -> None:
-    with pytest.raises(ConfigError, match="tune quantizer"):
+    with pytest.raises(ConfigError, match="tune quantizer MODEL DATA"):
         ResidualPQCodec.fit(vectors(3, 5), None)
 
 

@@ -15,7 +15,7 @@ from densephrases.version import __version__
 
 COMMANDS = (
     *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "serve", "mcp", "demo"),
-    *("train", "generate", "eval", "export", "import-original"),
+    *("train", "generate", "tune", "eval", "export", "import-original"),
 )
 
 
@@ -36,8 +36,11 @@ def _imported(name: str) -> Callable[..., None] | typer.Typer:
             from densephrases.cli import train as module
         case "generate":
             from densephrases.cli import generate as module
-        case "eval":
-            from densephrases.cli.eval import reading as module
+        case "tune" | "eval":
+            from densephrases.cli import eval as eval_
+            from densephrases.cli import tune
+
+            return {"tune": tune.app, "eval": eval_.app}[name]
         case "export" | "import-original":
             from densephrases.cli import export as module
         case _:

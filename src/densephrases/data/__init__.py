@@ -1,1 +1,1 @@
-"""Annotated data: questions, passages, gold answers, and the files that hold them."""
+"""Annotated data: questions, passages, gold answers and their file formats; no models, no indexes."""

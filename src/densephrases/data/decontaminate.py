@@ -1,4 +1,4 @@
-"""Whether a passage to learn from is one to be tested on: by the title of its article and by its words."""
+"""Keeps test data out of training data: by the title of the article and by shared word sequences."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import Literal
 from densephrases.data.squad import read_squad
 from densephrases.text.passages import Passage
 
-GRAM = 8  # words in a row that two texts hardly share by chance
+GRAM = 8  # words: texts rarely share a sequence of this length by chance
 
 Reason = Literal["title", "overlap"]
 
@@ -18,11 +18,11 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(slots=True)
 class LeakReport:
-    """What became of the passages that were checked."""
+    """How many passages were checked, and how many left out for each reason."""
 
     checked: int = 0
-    title: int = 0  # left out: of an article that is held out
-    overlap: int = 0  # left out: has eight words in a row of a passage that is held out
+    title: int = 0  # the article is held out
+    overlap: int = 0  # shares a sequence of `GRAM` words with a passage that is held out
 
     @property
     def clean(self) -> int:
@@ -31,12 +31,12 @@ class LeakReport:
     def __str__(self) -> str:
         return (
             f"{self.checked:,} passages checked, {self.title:,} left out by title "
-            f"and {self.overlap:,} by {GRAM} words in a row"
+            f"and {self.overlap:,} by a shared sequence of {GRAM} words"
         )
 
 
 class HeldOut:
-    """The articles and passages of test files, which no training data may contain."""
+    """Articles and passages of test files, which training data must not contain."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self.titles = {_title(passage.title) for passage in passages} - {""}
@@ -47,7 +47,7 @@ class HeldOut:
         return cls([p.passage for path in paths for p in read_squad(path)])
 
     def reason(self, passage: Passage) -> Reason | None:
-        """Why the passage may not be learned from; None if it may."""
+        """Why the passage must not be trained on; None if it may."""
         if _title(passage.title) in self.titles:
             return "title"
         if self.grams and any(gram in self.grams for gram in grams(passage.text)):
@@ -55,7 +55,7 @@ class HeldOut:
         return None
 
     def admits(self, passage: Passage, report: LeakReport) -> bool:
-        """Whether it may be learned from; the answer is counted in the report."""
+        """Whether the passage may be trained on; counted in the report."""
         report.checked += 1
         reason = self.reason(passage)
         if reason is not None:
@@ -64,7 +64,7 @@ class HeldOut:
 
 
 def grams(text: str) -> Iterator[str]:
-    """All runs of eight words, in lower case and without punctuation; of a shorter text the whole."""
+    """All sequences of `GRAM` words, in lower case and without punctuation; a shorter text as a whole."""
     words = _WORD.findall(text.lower())
     for at in range(max(len(words) - GRAM + 1, min(len(words), 1))):
         yield " ".join(words[at : at + GRAM])

@@ -1,7 +1,6 @@
-"""Files of questions as their authors publish them.
+"""Question files of published data sets.
 
-A file is recognised by what stands in it; a format may be named where that says too little. Every reader of an entry
-raises ValueError with a reason, and the file with its line or entry is added to it.
+The format is recognised by the content of the file, or named by the caller.
 """
 
 from collections import Counter
@@ -16,7 +15,7 @@ from densephrases.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class QuestionFile:
-    """Notes are sentences a reader of the results should know."""
+    """`notes` are sentences to print beside the results."""
 
     questions: list[OpenQuestion]
     format: Format
@@ -24,17 +23,17 @@ class QuestionFile:
 
 
 def read_questions(path: Path, form: Format | None = None, regex: bool | None = None) -> QuestionFile:
-    """The questions of a file in any of the known formats.
+    """The questions of a file that have an answer or a relevant document.
 
     Args:
         path: A file, compressed or not, or a folder in BEIR's format.
         form: Its format; None recognises it.
-        regex: Whether answers are patterns; None believes the file.
+        regex: Whether gold answers are regular expressions; None takes what the file says.
     """
     if not path.exists():
         raise DataError(f"Question file '{path}' does not exist; give a file in one of the formats {FORMATS}.")
     if path.is_dir() and form not in (None, "beir"):
-        raise DataError(f"'{path}' is a folder, but a file is expected for the format {form}.")
+        raise DataError(f"'{path}' is a folder; the format {form} is a file. Give the file, or name no format.")
     chosen: Format = form or ("beir" if path.is_dir() else recognise(path))
     official = official_file(path)
     patterns = regex if regex is not None else official is not None and official.regex
@@ -51,25 +50,25 @@ def read_questions(path: Path, form: Format | None = None, regex: bool | None = 
 def _refuse_equal_ids(questions: list[OpenQuestion], path: Path) -> None:
     name, times = Counter(q.id for q in questions).most_common(1)[0]
     if times > 1:
-        raise DataError(f"'{path}' has {times} questions with the id '{name}'; expected a different one for each.")
+        raise DataError(f"'{path}' has {times} questions with the id '{name}'; expected unique ids.")
 
 
 def _notes(path: Path, questions: list[OpenQuestion], total: int, official: "OfficialFile | None") -> list[str]:
     notes = []
     if official is not None:
         relation = "as" if total == official.questions else f"not {official.questions:,} as"
-        notes.append(f"{path.name}: {total:,} questions, {relation} Table C.1 of the paper says of {official.name}.")
+        notes.append(f"{path.name}: {total:,} questions, {relation} in Table C.1 of the paper for {official.name}.")
     if total > len(questions):
-        notes.append(f"{total - len(questions):,} questions without an answer are left out.")
+        notes.append(f"Questions without an answer, which are left out: {total - len(questions):,}.")
     broken = sum(q.regex and not PatternAnswer(a).readable for q in questions for a in q.answers)
     if broken:
-        notes.append(f"{broken:,} of the patterns are no regular expressions and match nothing.")
+        notes.append(f"Invalid regular expressions, which match nothing: {broken:,}.")
     return notes
 
 
 @dataclass(frozen=True, slots=True)
 class OfficialFile:
-    """What the paper counts in a file as its authors published it."""
+    """A published file and the number of its questions according to the paper."""
 
     name: str
     questions: int
@@ -84,7 +83,7 @@ _COUNTS = {
     "trivia": (78785, 8837, 11313),
     "squad1": (78713, 8886, 10570),
 }
-# Files of other sources than DPR's: their names, the data set, and a split or two that together make the file.
+# Files that are not from DPR: the data set, and the splits of the paper that make up the file.
 _OTHERS = {
     "NQ-open.train.jsonl": ("nq", (0, 1)),
     "NQ-open.dev.jsonl": ("nq", (2,)),
@@ -105,7 +104,7 @@ _KILT = {"trex": ("T-REx", (2284168, 5000, 5000)), "structured_zeroshot": ("Zero
 
 
 def official_file(path: Path) -> OfficialFile | None:
-    """What the paper says of a file with this name; None for files of others."""
+    """The published file with this name; None if it is none of them."""
     name = path.stem if path.suffix in (".gz", ".xz", ".bz2") else path.name
     return _official_files().get(name)
 

@@ -1,4 +1,7 @@
-"""Readers of question files as their authors publish them."""
+"""Readers of the published formats of question files.
+
+A reader of an entry raises ValueError with the reason; the file and the line or entry are added to the message.
+"""
 
 import ast
 import json
@@ -8,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from densephrases.data.kilt import read_kilt
-from densephrases.data.questions import Entry, Format, OpenQuestion, Place, content_of, json_lines, json_list
+from densephrases.data.questions import Entry, FileLocation, Format, OpenQuestion, content_of, json_lines, json_list
 from densephrases.data.squad import questions_of, read_squad
 from densephrases.errors import DataError
 
@@ -83,7 +86,7 @@ def _entries(path: Path) -> Iterator[Entry]:
 
 
 def _listed(path: Path) -> Iterator[OpenQuestion]:
-    """Ours, EntityQuestions', DPR's for training, and NQ-open's, which DrQA's files share: a question with answers."""
+    """Our JSON lines, EntityQuestions, DPR's training files, NQ-open and DrQA: a question with its answers."""
     return _read(_entries(path), _plain)
 
 
@@ -122,11 +125,11 @@ def _trivia_question(entry: Mapping[str, Any], number: str) -> OpenQuestion:
 
 def _squad(path: Path) -> Iterator[OpenQuestion]:
     for _, question in questions_of(read_squad(path)):
-        yield OpenQuestion(question.id, question.text, tuple(dict.fromkeys(question.golds)))
+        yield OpenQuestion(question.id, question.text, tuple(dict.fromkeys(question.gold_texts)))
 
 
 def _dpr(path: Path) -> Iterator[OpenQuestion]:
-    """Questions with passages to train on, or a table of questions and Python lists of answers."""
+    """JSON with training passages, or a table of questions and Python lists of answers."""
     if content_of(path).lstrip().startswith(("[", "{")):
         yield from _listed(path)
         return
@@ -140,12 +143,12 @@ def _dpr(path: Path) -> Iterator[OpenQuestion]:
 
 
 def _unquoted(cell: str) -> str:
-    """A cell as CSV writes it: in quotes, and quotes within it twice."""
+    """The content of a CSV cell, without its quotes."""
     return cell[1:-1].replace('""', '"') if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
 
 
 def _trec(path: Path) -> Iterator[OpenQuestion]:
-    """CuratedTREC: id, perhaps the kind, question and pattern in columns; or a file of JSON lines."""
+    """CuratedTREC: columns id, optionally kind, question and pattern; or JSON lines."""
     if content_of(path).lstrip().startswith(("[", "{")):
         for question in _listed(path):
             yield OpenQuestion(question.id, question.text, question.answers, regex=True)
@@ -154,11 +157,11 @@ def _trec(path: Path) -> Iterator[OpenQuestion]:
         yield OpenQuestion(columns[0], columns[-2], (columns[-1],), regex=True)
 
 
-def _rows(path: Path, *widths: int) -> Iterator[tuple[Place, list[str]]]:
+def _rows(path: Path, *widths: int) -> Iterator[tuple[FileLocation, list[str]]]:
     for number, line in enumerate(content_of(path).split("\n"), start=1):
         if line.strip():
             columns = [column.strip() for column in line.rstrip("\r").split("\t")]
-            place = Place(path, "line", number)
+            place = FileLocation(path, "line", number)
             if len(columns) not in widths or not all(columns):
                 expected = " or ".join(map(str, widths))
                 raise DataError(
@@ -174,7 +177,7 @@ def _kilt(path: Path) -> Iterator[OpenQuestion]:
 
 
 def _beir(path: Path) -> Iterator[OpenQuestion]:
-    """A folder with queries.jsonl and qrels/test.tsv; queries that nobody judged are left out."""
+    """A folder with queries.jsonl and qrels/test.tsv; queries without judgements are left out."""
     folder = path if path.is_dir() else path.parent
     judged = _qrels(folder)
     for question in _read(json_lines(folder / "queries.jsonl"), _query):

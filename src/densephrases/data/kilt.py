@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from densephrases.data.questions import json_lines
 from densephrases.errors import DataError
+
+DocumentKey = Literal["id", "title"]
+"""What identifies a document."""
 
 _ID_KEYS = ("wikipedia_id", "document")
 
@@ -19,7 +22,10 @@ class EvidenceDocument:
 
 @dataclass(frozen=True, slots=True)
 class KiltRecord:
-    """`answers` are the answers of all outputs and their aliases, `evidence` has an entry for each output with some."""
+    """Attributes:
+    answers: Of all outputs, with their aliases.
+    evidence: For each output with provenance the documents that together prove it.
+    """
 
     id: str
     input: str

@@ -1,4 +1,4 @@
-"""A question asked of a whole collection, and the entries of files that hold such questions."""
+"""Questions to a whole collection, and the entries of JSON files that hold them."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -20,9 +20,9 @@ class OpenQuestion:
     """A question, its answers, and the documents that are known to answer it.
 
     Attributes:
-        answers: Any of them is right; empty if only documents are sought.
-        regex: Whether answers are patterns.
-        documents: Ids of relevant documents and how relevant they are; empty if nothing is known of it.
+        answers: Gold answers, any of which is right; empty if only documents are judged.
+        regex: Whether the answers are regular expressions.
+        documents: Ids of relevant documents with their grades; empty if unknown.
     """
 
     id: str
@@ -33,18 +33,18 @@ class OpenQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where in a file something stands."""
+class FileLocation:
+    """A line or an entry of a file, for messages."""
 
     path: Path
-    what: str
+    kind: str
     number: int
 
     def __str__(self) -> str:
-        return f"'{self.path}', {self.what} {self.number}"
+        return f"'{self.path}', {self.kind} {self.number}"
 
 
-Entry = tuple[Place, Any]
+Entry = tuple[FileLocation, Any]
 
 
 def content_of(path: Path) -> str:
@@ -60,7 +60,7 @@ def content_of(path: Path) -> str:
 def json_lines(path: Path) -> Iterator[Entry]:
     for number, line in enumerate(content_of(path).split("\n"), start=1):
         if line.strip():
-            place = Place(path, "line", number)
+            place = FileLocation(path, "line", number)
             try:
                 yield place, json.loads(line)
             except (ValueError, RecursionError) as error:
@@ -78,4 +78,4 @@ def json_list(path: Path, key: str | None = None) -> Iterator[Entry]:
     if not isinstance(content, list):
         raise DataError(f"'{path}' holds no list{f' under {key!r}' if key else ''} of questions.")
     for number, entry in enumerate(content, start=1):
-        yield Place(path, "entry", number), entry
+        yield FileLocation(path, "entry", number), entry

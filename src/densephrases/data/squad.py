@@ -15,7 +15,7 @@ from densephrases.text.readers.files import UNREADABLE, open_file, write_file
 @dataclass(frozen=True, slots=True)
 class GoldAnswer:
     text: str
-    start: int  # character position in the passage; nothing says that the text really stands there
+    start: int  # character position in the passage, as the file says; not verified
     ambiguous: bool = False  # the string occurs several times and the position is a guess
 
 
@@ -28,7 +28,7 @@ class Question:
     answer_type: str = ""  # of a generated question's answer, such as PERSON
 
     @property
-    def golds(self) -> list[str]:
+    def gold_texts(self) -> list[str]:
         return [answer.text for answer in self.answers]
 
 
@@ -47,7 +47,7 @@ def sample_path() -> Path:
 
 
 def read_squad(path: Path) -> list[QuestionedPassage]:
-    """All passages of a SQuAD file in order; a malformed file raises DataError that names the place."""
+    """All passages of a SQuAD file in order; a malformed file raises DataError with the reason."""
     content = _read_json(path)
     articles = content.get("data") if isinstance(content, dict) else None
     if not isinstance(articles, list):
@@ -84,15 +84,15 @@ def _question(entry: dict[str, Any]) -> Question:
     answers: list[dict[str, Any]] = [] if entry.get("is_impossible") else entry.get("answers", [])
     number = str(entry["id"])
     ambiguous = bool(entry.get("start_ambiguous", False))
-    golds = tuple(_answer(answer, number, ambiguous) for answer in answers)
+    gold_answers = tuple(_answer(answer, number, ambiguous) for answer in answers)
     generated, answer_type = bool(entry.get("generated", False)), str(entry.get("type", ""))
-    return Question(number, _text(entry, "question"), golds, generated, answer_type)
+    return Question(number, _text(entry, "question"), gold_answers, generated, answer_type)
 
 
 def _answer(entry: dict[str, Any], question: str, ambiguous: bool) -> GoldAnswer:
     start = entry["answer_start"]
     if not isinstance(start, int) or isinstance(start, bool) or start < 0:
-        raise ValueError(f"'answer_start' of question '{question}' is {start!r}, expected a position from 0 on")
+        raise ValueError(f"'answer_start' of question '{question}' is {start!r}, expected a whole number of at least 0")
     return GoldAnswer(_text(entry, "text"), start, ambiguous or bool(entry.get("start_ambiguous", False)))
 
 
@@ -105,7 +105,7 @@ def _text(entry: dict[str, Any], name: str) -> str:
 
 
 def write_squad(path: Path, passages: Sequence[QuestionedPassage], about: Mapping[str, Any] | None = None) -> None:
-    """As `read_squad` reads it, compressed as the name says; `about` stands beside the data."""
+    """In the format that `read_squad` reads, compressed according to the suffix; `about` adds top-level keys."""
     articles = [
         {"title": group[0].passage.title, "paragraphs": [_paragraph(passage) for passage in group]}
         for group in (list(members) for _, members in groupby(passages, key=lambda passage: passage.article))

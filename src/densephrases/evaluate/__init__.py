@@ -1,1 +1,1 @@
-"""How right the answers are: data sets, metrics, and the paper's evaluations."""
+"""Measurements: the paper's evaluations, their metrics, and settings tuned by them; no search needs them."""

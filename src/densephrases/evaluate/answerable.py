@@ -1,4 +1,4 @@
-"""How many questions a collection can answer at all: those with an answer somewhere in its text."""
+"""Which questions an index can answer at all: those with a gold answer somewhere in its text."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -17,9 +17,9 @@ def answerable(
     max_words: int,
     advance: Callable[[int], None] = lambda _: None,
 ) -> set[int]:
-    """The numbers of the questions of which some phrase of some passage would be an exact match.
+    """Numbers of the questions for which some phrase of some passage is an exact match: the ceiling of exact match.
 
-    All passages are read once, however many questions there are; `advance` is told how many.
+    Reads all passages once. `advance` is called with the number of further passages read.
     """
     texts = AnswerScanner((n, answer) for n, q in enumerate(questions) if not q.regex for answer in q.answers)
     patterns = PatternScanner(

@@ -1,4 +1,4 @@
-"""How far confidences can be believed: calibration, and what is gained by not answering."""
+"""Calibration of confidences, and accuracy as a function of coverage."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """The answers of similar confidence."""
+    """Answers of similar confidence: their mean confidence, accuracy and number."""
 
     confidence: float
     accuracy: float
@@ -21,7 +21,7 @@ class ReliabilityBin:
 
 @dataclass(frozen=True, slots=True)
 class CoveragePoint:
-    """If only answers of at least `confidence` are given: the share of questions answered, and of answers right."""
+    """The share of questions answered if answers below `confidence` are withheld, and the accuracy of the rest."""
 
     confidence: float
     coverage: float
@@ -29,7 +29,7 @@ class CoveragePoint:
 
 
 def reliability_bins(confidences: ArrayLike, correct: ArrayLike, bins: int = 10) -> list[ReliabilityBin]:
-    """Bins of equal width over 0 to 1, without the empty ones; a border belongs to the bin above it."""
+    """Non-empty bins of equal width from 0 to 1; a boundary belongs to the bin above it."""
     confidence_N, correct_N = _pair(confidences, correct)
     bin_N = np.minimum((confidence_N * bins).astype(np.int64), bins - 1)
     members = [bin_N == number for number in range(bins)]
@@ -41,14 +41,14 @@ def reliability_bins(confidences: ArrayLike, correct: ArrayLike, bins: int = 10)
 
 
 def expected_calibration_error(confidences: ArrayLike, correct: ArrayLike, bins: int = 10) -> float:
-    """The mean distance of confidence and accuracy, weighted by the answers of each bin; 0 without answers."""
+    """Mean absolute difference of confidence and accuracy over bins, weighted by count; 0 without answers."""
     found = reliability_bins(confidences, correct, bins)
     total = sum(each.count for each in found)
     return sum(abs(each.confidence - each.accuracy) * each.count for each in found) / max(total, 1)
 
 
 def coverage_curve(confidences: ArrayLike, correct: ArrayLike) -> list[CoveragePoint]:
-    """From the most confident answers to all; one point for each different confidence."""
+    """From the most confident answers to all; one point for each distinct confidence."""
     confidence_N, correct_N = _pair(confidences, correct)
     order = np.argsort(-confidence_N, kind="stable")
     confidence_N, right_N = confidence_N[order], np.cumsum(correct_N[order])
@@ -60,10 +60,7 @@ def coverage_curve(confidences: ArrayLike, correct: ArrayLike) -> list[CoverageP
 
 
 def risk_coverage_area(confidences: ArrayLike, correct: ArrayLike) -> float:
-    """The mean share of wrong answers over all coverages; 0 is perfect.
-
-    Answers of equal confidence are given together, so each of them counts with the risk of the whole group.
-    """
+    """Mean share of wrong answers over all coverages; 0 is perfect. Answers of equal confidence are one step."""
     area, before = 0.0, 0.0
     for point in coverage_curve(confidences, correct):
         area += (point.coverage - before) * (1 - point.accuracy)
@@ -74,5 +71,7 @@ def risk_coverage_area(confidences: ArrayLike, correct: ArrayLike) -> float:
 def _pair(confidences: ArrayLike, correct: ArrayLike) -> tuple[Numbers, Numbers]:
     confidence_N, correct_N = np.asarray(confidences, dtype=np.float64), np.asarray(correct, dtype=np.float64)
     if confidence_N.shape != correct_N.shape or confidence_N.ndim != 1:
-        raise ValueError(f"{confidence_N.shape} confidences and {correct_N.shape} truth values: expected as many.")
+        raise ValueError(
+            f"{confidence_N.shape} confidences and {correct_N.shape} truth values; expected as many of each."
+        )
     return confidence_N, correct_N

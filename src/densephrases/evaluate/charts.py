@@ -1,4 +1,4 @@
-"""Drawings of results, for documents; needs matplotlib."""
+"""Charts of results; needs matplotlib."""
 
 from pathlib import Path
 
@@ -17,10 +17,10 @@ def draw_confidence(report: ConfidenceReport, path: Path) -> None:
     largest = max(each.count for each in report.bins)
     sizes = [10 + 150 * each.count / largest for each in report.bins]
     left.scatter([b.confidence for b in report.bins], [b.accuracy for b in report.bins], s=sizes, color="C0")
-    left.set(xlabel="confidence", ylabel="share of right answers", xlim=(0, 1), ylim=(0, 1))
+    left.set(xlabel="confidence", ylabel="accuracy", xlim=(0, 1), ylim=(0, 1))
     left.set_title(f"Reliability (calibration error {report.calibration_error:.1f}%)")
     right.plot([p.coverage for p in report.coverage], [p.accuracy for p in report.coverage], marker="o", color="C1")
-    right.set(xlabel="share of questions answered", ylabel="share of right answers", xlim=(0, 1), ylim=(0, 1))
+    right.set(xlabel="coverage", ylabel="accuracy", xlim=(0, 1), ylim=(0, 1))
     right.set_title("Answering only when confident")
     for axes in (left, right):
         axes.grid(color="0.9")

@@ -1,7 +1,7 @@
-"""KILT's records and measures (Petroni et al., 2021), by their definitions in its own evaluation.
+"""KILT's measures (Petroni et al., 2021), as its own evaluation script defines them.
 
-Every output of a record is a right answer together with the documents that prove it, all of them: its evidence. A
-prediction is one answer and documents in the order of how well they seem to prove it.
+An output of a record is a gold answer with its evidence: the documents that together prove it. A prediction is one
+answer and a ranking of documents.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from densephrases.data.matching.em_f1 import best_over_answers, exact_match, f1
 
 @dataclass(frozen=True, slots=True)
 class KiltScores:
-    """Of one record, or averaged over several; `kilt` scores count only where R-precision is 1."""
+    """Of one record, or averaged over several. `kilt_` scores are 0 unless R-precision is 1."""
 
     accuracy: float
     exact_match: float
@@ -25,7 +25,7 @@ class KiltScores:
 
 
 def scores(answer: str, ranked: Sequence[str], answers: Sequence[str], evidence: Sequence[Iterable[str]]) -> KiltScores:
-    """Of an answer and the ids of its documents, best first, none twice, against a record's answers and evidence."""
+    """Scores of an answer and its distinct document ids, best first, against a record's answers and evidence."""
     given = answer.strip()
     right = float(given in answers)
     normal = best_over_answers(exact_match, given, answers) if given and answers else 0.0
@@ -38,33 +38,33 @@ def scores(answer: str, ranked: Sequence[str], answers: Sequence[str], evidence:
 
 
 def r_precision(ranked: Sequence[str], evidence: Sequence[frozenset[str]]) -> float:
-    """Of as many documents as an evidence has the share that belongs to it; the best over all evidence."""
+    """Precision at R, where R is the number of documents of an evidence; the maximum over all evidence."""
     return max((len(each.intersection(ranked[: len(each)])) / len(each) for each in evidence if each), default=0.0)
 
 
 def recall_at(ranked: Sequence[str], evidence: Sequence[frozenset[str]], k: int) -> float:
-    """The share of different evidence that is complete within k places.
+    """The share of distinct evidence that is complete within the first k ranks.
 
-    The documents of one evidence take one place together, the place of the last of them.
+    The documents of one evidence share one rank, that of the last of them.
     """
-    different = list(dict.fromkeys(each for each in evidence if each))
-    if not different:
+    distinct = list(dict.fromkeys(each for each in evidence if each))
+    if not distinct:
         return 0.0
-    missing = [set(each) for each in different]
-    places: list[tuple[str, int]] = []
+    missing = [set(each) for each in distinct]
+    ranks: list[tuple[str, int]] = []
     for number, document in enumerate(ranked):
         owners = [owner for owner, rest in enumerate(missing) if document in rest]
         for owner in owners:
             missing[owner].discard(document)
-            places = [place for place in places if place != ("begun", owner)]
-            places.append(("begun" if missing[owner] else "complete", owner))
+            ranks = [rank for rank in ranks if rank != ("begun", owner)]
+            ranks.append(("begun" if missing[owner] else "complete", owner))
         if not owners:
-            places.append(("other", number))
-    return sum(kind == "complete" for kind, _ in places[:k]) / len(different)
+            ranks.append(("other", number))
+    return sum(kind == "complete" for kind, _ in ranks[:k]) / len(distinct)
 
 
 def mean(all_scores: Sequence[KiltScores]) -> KiltScores:
-    """Percentages."""
+    """Averages as percentages."""
     count = max(len(all_scores), 1)
     return KiltScores(
         *(100 * sum(getattr(each, name) for each in all_scores) / count for name in KiltScores.__dataclass_fields__)

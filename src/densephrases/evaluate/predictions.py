@@ -1,4 +1,4 @@
-"""Predictions as files: JSON lines for a person, a TREC run and KILT's format for other programs."""
+"""Prediction files: JSON lines, TREC runs and KILT's format."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ _TAG = "densephrases"
 
 
 class PredictionFiles:
-    """Written while questions are asked, so that they need not stay in memory."""
+    """Written while questions are asked, so that predictions need not stay in memory."""
 
     def __init__(self, lines: TextIO | None, run: TextIO | None, kilt: TextIO | None, unit: Unit) -> None:
         self._lines, self._run, self._kilt, self._unit = lines, run, kilt, unit
@@ -72,7 +72,7 @@ def prediction_record(prediction: OpenPrediction) -> dict[str, Any]:
 
 
 def run_lines(question: str, answers: list[Answer], unit: Unit) -> Iterator[str]:
-    """Documents with the score of their best result; of unit 'passage', passages: 'id@first character'."""
+    """Documents with the score of their best result; for unit 'passage', passages named 'document@offset'."""
     scores: dict[str, float] = {}
     for answer in answers:
         name = answer.document.id
@@ -82,12 +82,12 @@ def run_lines(question: str, answers: list[Answer], unit: Unit) -> Iterator[str]
 
 
 def _one_word(name: str) -> str:
-    """Columns are set apart by spaces: in a name they are written as in an address."""
+    """Percent-encodes white space, which separates the columns of a run."""
     return "".join(f"%{ord(character):02X}" if character.isspace() else character for character in name)
 
 
 def documents_of(answers: list[Answer]) -> list[SourceDocument]:
-    """Each once, in the order of its best answer."""
+    """Each document once, in the order of its best answer."""
     documents: dict[str, SourceDocument] = {}
     for answer in answers:
         documents.setdefault(answer.document.id, answer.document)

@@ -1,6 +1,6 @@
 """Reading comprehension: each question in its own passage, or among all passages of the file (the paper's D_small).
 
-Words count as in an index of the file's passages.
+Lexical penalties are those of an index of the file's passages.
 """
 
 import json
@@ -32,11 +32,11 @@ QUESTIONS_AT_ONCE = 128
 # Shape suffixes: B questions, P passages, T tokens of one passage, N tokens of all passages, D vector size.
 
 
-Maxima = Callable[[Floats], Floats]
-"""Query vectors (B, D) to the highest score of any token of each passage (B, P)."""
+PassageScores = Callable[[Floats], Floats]
+"""Maps query vectors (B, D) to the best token score of each passage (B, P)."""
 
 
-class NumpyMaxima:
+class NumpyPassageScores:
     def __init__(self, vectors_ND: Floats, edges: NDArray[np.int64]) -> None:
         self.vectors_ND, self.begins = vectors_ND, edges[:-1]
         self.full = np.diff(edges) > 0
@@ -56,8 +56,8 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
-class EncodedFile:
-    """A data set's passages and answerable questions as vectors."""
+class EncodedDataset:
+    """Passages and answerable questions of a data set, with their vectors."""
 
     passages: Sequence[QuestionedPassage]
     passage_vectors: Sequence[PassageVectors]
@@ -65,8 +65,8 @@ class EncodedFile:
     question_vectors: QuestionVectors
     unanswerable: int
 
-    def kept_as(self, quantizer: Quantizer, pq: ProductQuantizer | None, threshold: float | None) -> Self:
-        """With the vectors of kept tokens as an index keeps them."""
+    def quantized(self, quantizer: Quantizer, pq: ProductQuantizer | None, threshold: float | None) -> Self:
+        """The same with the vectors of kept tokens quantised and decoded, as an index does."""
         kept = [passage.kept(threshold) for passage in self.passage_vectors]
         vectors = [passage.vectors_TD[mask] for passage, mask in zip(self.passage_vectors, kept, strict=True)]
         rows_P = np.array([len(each) for each in vectors], dtype=np.int64)
@@ -81,12 +81,12 @@ class EncodedFile:
         return replace(self, passage_vectors=changed)
 
 
-def encode_file(encoder: Encoder, passages: list[QuestionedPassage]) -> EncodedFile:
+def encode_dataset(encoder: Encoder, passages: list[QuestionedPassage]) -> EncodedDataset:
     everything = list(questions_of(passages))
     questions = [(number, question) for number, question in everything if question.answers]
     if not questions:
         raise DataError("The file has no question with an answer, so there is nothing to evaluate.")
-    return EncodedFile(
+    return EncodedDataset(
         passages,
         encoder.encode_passages([p.passage for p in passages]),
         questions,
@@ -95,7 +95,7 @@ def encode_file(encoder: Encoder, passages: list[QuestionedPassage]) -> EncodedF
     )
 
 
-def read_passages(encoded: EncodedFile, config: ModelConfig, threshold: float | None = None) -> list[Prediction]:
+def read_passages(encoded: EncodedDataset, config: ModelConfig, threshold: float | None = None) -> list[Prediction]:
     """The best phrase of each question's own passage."""
     scorer = SpanScorer(encoded, config, threshold)
     return [
@@ -104,11 +104,11 @@ def read_passages(encoded: EncodedFile, config: ModelConfig, threshold: float | 
 
 
 def read_collection(
-    encoded: EncodedFile,
+    encoded: EncodedDataset,
     config: ModelConfig,
     threshold: float | None = None,
     advance: Callable[[int], None] = lambda _: None,
-    maxima: Callable[[Floats, NDArray[np.int64]], Maxima] | None = None,
+    passage_scores: Callable[[Floats, NDArray[np.int64]], PassageScores] | None = None,
 ) -> list[Prediction]:
     """The best phrase among all passages, exactly.
 
@@ -116,13 +116,13 @@ def read_collection(
     that bound until the best phrase found beats the next bound.
     """
     scorer = SpanScorer(encoded, config, threshold)
-    best_of_passages = (maxima or NumpyMaxima)(*scorer.kept_vectors())
+    best_of_passages = (passage_scores or NumpyPassageScores)(*scorer.kept_vectors())
     predictions: list[Prediction] = []
     for first in range(0, len(encoded.questions), QUESTIONS_AT_ONCE):
         rows = np.arange(first, min(first + QUESTIONS_AT_ONCE, len(encoded.questions)))
         bounds_BP = scorer.passage_bounds(rows, best_of_passages)
         for row, bounds_P in zip(rows.tolist(), bounds_BP, strict=True):
-            penalties_P = np.zeros_like(bounds_P) if scorer.words is None else scorer.words.of_passages(row)
+            penalties_P = np.zeros_like(bounds_P) if scorer.lexical is None else scorer.lexical.of_passages(row)
             predictions.append(_best_passage(scorer, row, bounds_P, penalties_P))
         advance(len(rows))
     return predictions
@@ -142,45 +142,49 @@ def _best_passage(scorer: "SpanScorer", row: int, bounds_P: Floats, penalties_P:
 
 @dataclass(frozen=True, slots=True)
 class LexicalPenalties:
-    """What the words of each question cost the passages that lack them, and phrases that repeat them."""
+    """Penalties of passages that lack terms of the question, and of phrases that repeat them."""
 
-    terms: SegmentTerms
-    words: QuestionTerms
+    passage_terms: SegmentTerms
+    question_terms: QuestionTerms
     texts: Sequence[str]
 
     @classmethod
-    def of(cls, encoded: EncodedFile, weight: float) -> Self:
+    def from_dataset(cls, encoded: EncodedDataset, weight: float) -> Self:
         terms = SegmentTerms.from_passages([p.passage for p in encoded.passages])
         texts = [question.text for _, question in encoded.questions]
         words = QuestionTerms.from_questions(texts, TermWeights.from_segments([terms]), weight)
         return cls(terms, words, [p.passage.text for p in encoded.passages])
 
     def of_passages(self, row: int) -> Floats:
-        return self.words.penalties_of_all(self.terms, row)
+        return self.question_terms.penalties_of_all(self.passage_terms, row)
 
     def of_spans(self, row: int, number: int, offsets_T2: NDArray[np.int64]) -> SpanPenalties:
-        """Of a passage's phrases, given the characters of its tokens."""
+        """Of a passage's phrases, given the character offsets of its tokens."""
         text = self.texts[number]
 
         def penalties(start_N: NDArray[np.int64], end_N: NDArray[np.int64]) -> Floats:
             spans = zip(offsets_T2[start_N, 0].tolist(), offsets_T2[end_N, 1].tolist(), strict=True)
-            phrases = (whole_words(text, *span) for span in spans)  # an index has no others
-            return self.words.repetition_penalties(np.full_like(start_N, row), phrases)
+            phrases = (whole_words(text, *span) for span in spans)  # as in an index
+            return self.question_terms.repetition_penalties(np.full_like(start_N, row), phrases)
 
         return penalties
 
 
 class SpanScorer:
-    """Scores the phrases of any passage for any question; tokens below the filter threshold count for nothing."""
+    """Scores the phrases of any passage for any question, without the tokens that the filter drops."""
 
-    def __init__(self, encoded: EncodedFile, config: ModelConfig, threshold: float | None) -> None:
+    def __init__(self, encoded: EncodedDataset, config: ModelConfig, threshold: float | None) -> None:
         self.encoded = encoded
         self.config = config
         self.kept = [vectors.kept(threshold) for vectors in encoded.passage_vectors]
 
     @cached_property
-    def words(self) -> LexicalPenalties | None:
-        return LexicalPenalties.of(self.encoded, self.config.lexical_weight) if self.config.lexical_weight else None
+    def lexical(self) -> LexicalPenalties | None:
+        return (
+            LexicalPenalties.from_dataset(self.encoded, self.config.lexical_weight)
+            if self.config.lexical_weight
+            else None
+        )
 
     def span(self, row: int, number: int) -> Span | None:
         passage, questions = self.encoded.passage_vectors[number], self.encoded.question_vectors
@@ -190,7 +194,7 @@ class SpanScorer:
         )
         begins_T, stops_T = passage.offsets_T2.T * self.config.length_penalty
         start_T, end_T = ((start_T + begins_T).astype(np.float32), (end_T - stops_T).astype(np.float32))
-        penalties = None if self.words is None else self.words.of_spans(row, number, passage.offsets_T2)
+        penalties = None if self.lexical is None else self.lexical.of_spans(row, number, passage.offsets_T2)
         return best_span(start_T, end_T, passage.max_span_T, self._coherency(row, passage), penalties)
 
     def _coherency(self, row: int, passage: PassageVectors) -> Floats | None:
@@ -200,8 +204,8 @@ class SpanScorer:
         pairs_TT = passage.vectors_TD[:, left] @ passage.vectors_TD[:, right].T
         return np.asarray(pairs_TT * self.encoded.question_vectors.coherency_B[row])
 
-    def passage_bounds(self, rows: NDArray[Any], best_of_passages: Maxima) -> Floats:
-        """For each question and passage a score that no phrase of the passage exceeds."""
+    def passage_bounds(self, rows: NDArray[Any], best_of_passages: PassageScores) -> Floats:
+        """Upper bounds of the phrase scores for each question and passage."""
         questions = self.encoded.question_vectors
         bounds_BP = best_of_passages(questions.start_BD[rows]) + best_of_passages(questions.end_BD[rows])
         if questions.coherency_B is not None:
@@ -209,7 +213,7 @@ class SpanScorer:
         return bounds_BP
 
     def kept_vectors(self) -> tuple[Floats, NDArray[np.int64]]:
-        """The kept vectors of all passages, and where each passage's begin."""
+        """The kept vectors of all passages, and the boundaries of the passages among them."""
         kept = [v.vectors_TD[k] for v, k in zip(self.encoded.passage_vectors, self.kept, strict=True)]
         return np.concatenate(kept), np.cumsum([0, *map(len, kept)])
 
@@ -233,16 +237,18 @@ class SpanScorer:
 
 @dataclass(frozen=True, slots=True)
 class ReadingScores:
-    """Percentages over all answerable questions."""
+    """Percentages of the answerable questions."""
 
     questions: int
     exact_match: float
     f1: float
 
     @classmethod
-    def of(cls, predictions: Sequence[Prediction]) -> "ReadingScores":
+    def from_predictions(cls, predictions: Sequence[Prediction]) -> "ReadingScores":
         def percent(metric: Callable[[str, str], float]) -> float:
-            return 100 * float(np.mean([best_over_answers(metric, p.answer, p.question.golds) for p in predictions]))
+            return 100 * float(
+                np.mean([best_over_answers(metric, p.answer, p.question.gold_texts) for p in predictions])
+            )
 
         return cls(len(predictions), percent(exact_match), percent(f1))
 
@@ -257,6 +263,6 @@ def write_predictions(predictions: Sequence[Prediction], path: Path) -> None:
                 "answer": p.answer,
                 "passage": p.passage,
                 "score": p.score,
-                "exact_match": best_over_answers(exact_match, p.answer, p.question.golds),
+                "exact_match": best_over_answers(exact_match, p.answer, p.question.gold_texts),
             }
             file.write(json.dumps(row, ensure_ascii=False) + "\n")

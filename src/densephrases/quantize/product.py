@@ -150,7 +150,7 @@ def require_pq(pq: ProductQuantizer | None) -> ProductQuantizer:
     if pq is None:
         raise ConfigError(
             "quantizer='pq' needs a model with a product quantizer, which this one lacks; "
-            "learn it with `densephrases tune quantizer`, or choose int8."
+            "learn it with `densephrases tune quantizer MODEL DATA`, or choose int8."
         )
     return pq
 

@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy
 from densephrases.atomic_files import replace_file
 from densephrases.data.decontaminate import HeldOut
 from densephrases.data.squad import QuestionedPassage, read_squad
-from densephrases.evaluate.bleu_rouge import wording_scores
+from densephrases.evaluate.bleu_rouge import bleu_rouge_scores
 from densephrases.model.card import write_generator_card
 from densephrases.model.padding import batches_by_length, pad_rows
 from densephrases.model.prompts import Prompts
@@ -163,7 +163,7 @@ class QuestionTask:
         pairs = zip(self.dev, written, strict=True)
         everything = [SampleQuestion(example.answer, example.asked, text) for example, text in pairs]
         self.samples = tuple(everything[i] for i in spread_evenly(len(everything), SAMPLES))
-        return scores | wording_scores(written, [example.asked for example in self.dev])
+        return scores | bleu_rouge_scores(written, [example.asked for example in self.dev])
 
     def _dev_loss(self) -> float:
         device, total = self.model.device, 0.0

@@ -117,7 +117,7 @@ class ReaderTask:
         return 6.0 * self.backbone_parameters * batch.token_count
 
     def evaluate(self) -> dict[str, float]:
-        scores = ReadingScores.of(reader_predictions(self.model, self.dev))
+        scores = ReadingScores.from_predictions(reader_predictions(self.model, self.dev))
         return {"exact_match": scores.exact_match, "f1": scores.f1}
 
     def save(self, folder: Path) -> None:

@@ -73,7 +73,7 @@ def test_every_line_leads_to_its_passage(stripped: Path) -> None:
         assert line["title"] == found.passage.title
         for asked, original in zip(line["questions"], found.questions, strict=True):
             answer = found.passage.text[asked["start"] : asked["start"] + asked["length"]]
-            assert (asked["text"], [answer]) == (original.text, original.golds)
+            assert (asked["text"], [answer]) == (original.text, original.gold_texts)
 
 
 def test_stripped_and_joined_it_is_as_it_was(made: Path, stripped: Path, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_examples(answer: str, text: str, stands: bool) -> None:
 
 
 def test_forgetting_words_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(occurrences, "_WORDS_KNOWN", 2)
+    monkeypatch.setattr(occurrences, "_CACHED_WORDS", 2)
     text = "of all the towns of the north New York is of them all the largest"
     assert found_in(["New York is", "largest", "the south"], text) == {0, 1}
 

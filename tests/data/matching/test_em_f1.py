@@ -71,6 +71,6 @@ def test_f1_is_symmetric_and_no_less_than_exact_match(one: str, other: str) -> N
 
 
 def test_best_gold_counts() -> None:
-    golds = ["Denver", "the Broncos", "Denver Broncos"]
-    assert best_over_answers(exact_match, "broncos", golds) == 1
-    assert best_over_answers(f1, "Denver Broncos team", golds) == pytest.approx(4 / 5)
+    gold_texts = ["Denver", "the Broncos", "Denver Broncos"]
+    assert best_over_answers(exact_match, "broncos", gold_texts) == 1
+    assert best_over_answers(f1, "Denver Broncos team", gold_texts) == pytest.approx(4 / 5)

@@ -23,9 +23,9 @@ UNKNOWN = OpenQuestion("1", "who?", ())
     ],
 )
 def test_phrases(question: OpenQuestion, phrase: str, right: bool, f1: float) -> None:
-    golds = gold_answers_of(question, 20)
-    assert golds.right(phrase) is right
-    assert golds.f1(phrase) == pytest.approx(f1)
+    gold = gold_answers_of(question, 20)
+    assert gold.right(phrase) is right
+    assert gold.f1(phrase) == pytest.approx(f1)
 
 
 @pytest.mark.parametrize(
@@ -40,10 +40,10 @@ def test_phrases(question: OpenQuestion, phrase: str, right: bool, f1: float) ->
     ],
 )
 def test_passages(question: OpenQuestion, passage: str, stands: bool) -> None:
-    assert gold_answers_of(question, 20).stand_in(passage, squeeze(passage)) is stands
+    assert gold_answers_of(question, 20).occur_in(passage, squeeze(passage)) is stands
 
 
 @given(ANSWERS, TEXTS)
 def test_the_quick_look_leaves_nothing_out(answer: str, text: str) -> None:
-    golds = gold_answers_of(OpenQuestion("1", "who?", (answer,)), 20)
-    assert golds.stand_in(text, squeeze(text)) is bool(found_in([answer], text))
+    gold = gold_answers_of(OpenQuestion("1", "who?", (answer,)), 20)
+    assert gold.occur_in(text, squeeze(text)) is bool(found_in([answer], text))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage
-from densephrases.evaluate.reading import EncodedFile, ReadingScores, read_passages
+from densephrases.evaluate.reading import EncodedDataset, ReadingScores, read_passages
 from densephrases.evaluate.tune.filter_threshold import FilterRow, choose_threshold, default_thresholds, filter_table
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import PassageVectors, QuestionVectors
@@ -14,7 +14,7 @@ CONFIG = ModelConfig(base="random", backbone={"hidden_size": 8})
 WORDS = [60, 1, 0, 39]
 
 
-def encoded_file(seed: int = 0) -> EncodedFile:
+def encoded_file(seed: int = 0) -> EncodedDataset:
     """Passages of one-letter words, one question each, random vectors and logits."""
     random = np.random.default_rng(seed)
 
@@ -31,7 +31,7 @@ def encoded_file(seed: int = 0) -> EncodedFile:
     questions = [Question(str(i), "?", (GoldAnswer("a b", 0),)) for i in range(len(WORDS))]
     passages = [QuestionedPassage(Passage(t), i, (q,)) for i, (t, q) in enumerate(zip(texts, questions, strict=True))]
     start_BD, end_BD = (random.normal(size=(len(WORDS), 8)).astype(np.float32) for _ in range(2))
-    return EncodedFile(
+    return EncodedDataset(
         passages, [vectors(w) for w in WORDS], list(enumerate(questions)), QuestionVectors(start_BD, end_BD), 0
     )
 
@@ -58,7 +58,7 @@ def test_table_begins_without_a_filter_and_keeps_ever_fewer() -> None:
 def test_rows_hold_the_scores_at_their_threshold(seed: int) -> None:
     encoded = encoded_file(seed)
     for row in filter_table(encoded, CONFIG, [-0.5, 0.5]):
-        scores = ReadingScores.of(read_passages(encoded, CONFIG, row.threshold))
+        scores = ReadingScores.from_predictions(read_passages(encoded, CONFIG, row.threshold))
         assert (row.exact_match, row.f1) == (scores.exact_match, scores.f1)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage
-from densephrases.evaluate.reading import EncodedFile
+from densephrases.evaluate.reading import EncodedDataset
 from densephrases.evaluate.tune.length_penalty import PENALTIES, LengthRow, choose_penalty, length_table
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import PassageVectors, QuestionVectors
@@ -15,7 +15,7 @@ from densephrases.text.passages import Passage
 CONFIG = ModelConfig(base="by hand", backbone={"hidden_size": 2})
 
 
-def one_question() -> EncodedFile:
+def one_question() -> EncodedDataset:
     """'red' begins the answer; it ends there too, or with a slightly better score three words later."""
     text = "red green blue grey"
     offsets = np.array([[0, 3], [4, 9], [10, 14], [15, 19]])
@@ -23,7 +23,7 @@ def one_question() -> EncodedFile:
     passage = PassageVectors(vectors, np.zeros((4, 2), dtype=np.float32), offsets, np.array([3, 3, 3, 3]))
     asked = Question("1", "Which colour?", (GoldAnswer("red", 0),))
     start, end = np.array([[1.0, 0.0]], dtype=np.float32), np.array([[0.0, 1.0]], dtype=np.float32)
-    return EncodedFile(
+    return EncodedDataset(
         [QuestionedPassage(Passage(text), 0, (asked,))], [passage], [(0, asked)], QuestionVectors(start, end), 0
     )
 

@@ -19,8 +19,8 @@ from densephrases.text.passages import Passage
 from tests.index.made_up import HashEncoder, long_text
 
 
-def asked(text: str, *golds: str) -> Question:
-    return Question(text, text, tuple(GoldAnswer(gold, 0) for gold in golds))
+def asked(text: str, *gold_texts: str) -> Question:
+    return Question(text, text, tuple(GoldAnswer(gold, 0) for gold in gold_texts))
 
 
 def test_words_find_the_passage_that_has_them(tmp_path: Path) -> None:

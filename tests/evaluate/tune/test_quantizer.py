@@ -6,7 +6,7 @@ import pytest
 
 from densephrases.data.squad import QuestionedPassage, read_squad, sample_path
 from densephrases.errors import DataError
-from densephrases.evaluate.tune.quantizer import learned_code, spread_out
+from densephrases.evaluate.tune.quantizer import learn_quantizer, spread_out
 from tests.index.made_up import DIM, HashEncoder
 
 
@@ -21,8 +21,8 @@ def test_items_come_from_all_over(count: int, most: int, expected: int) -> None:
 
 
 def test_the_error_is_that_of_scores(passages: list[QuestionedPassage]) -> None:
-    found = learned_code(HashEncoder(), passages, 100, 100)
-    assert (found.row_bytes, found.passage_bytes) == (
+    found = learn_quantizer(HashEncoder(), passages, 100, 100)
+    assert (found.token_bytes, found.passage_bytes) == (
         len(found.product_quantizer.residual.sizes_F),
         len(found.product_quantizer.centroid.sizes_F),
     )
@@ -33,4 +33,4 @@ def test_the_error_is_that_of_scores(passages: list[QuestionedPassage]) -> None:
 def test_files_without_questions_teach_nothing(passages: list[QuestionedPassage]) -> None:
     silent = [replace(passage, questions=()) for passage in passages]
     with pytest.raises(DataError, match="no questions"):
-        learned_code(HashEncoder(), silent, 100, 100)
+        learn_quantizer(HashEncoder(), silent, 100, 100)

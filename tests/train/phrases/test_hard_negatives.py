@@ -22,7 +22,7 @@ def brute_force(model: PhraseModel, passages: list[QuestionedPassage], count: in
         for question in passage.questions:
             asked = encoder.encode_questions([question.text])
             bounds = [float((v @ asked.start_BD[0]).max() + (v @ asked.end_BD[0]).max()) for v in vectors]
-            answer = f" {normalize_answer(question.golds[0])} "
+            answer = f" {normalize_answer(question.gold_texts[0])} "
             for other, text in enumerate(normalize_answer(p.passage.text) for p in passages):
                 if other != own and answer not in f" {text} ":
                     margins[other] = max(bounds[other] - bounds[own], margins.get(other, -np.inf))

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.evaluate.reading import NumpyMaxima
+from densephrases.evaluate.reading import NumpyPassageScores
 from densephrases.train.phrases.passage_scores import TorchPassageScores
 
 
@@ -18,7 +18,7 @@ def test_torch_and_numpy_agree(lengths: list[int], queries: int, seed: int) -> N
     vectors, asked = (random.normal(size=(count, 5)).astype(np.float32) for count in (edges[-1], queries))
     found = TorchPassageScores(vectors, edges, torch.device("cpu"))(asked)
     assert found.shape == (queries, len(lengths))
-    assert np.allclose(found, NumpyMaxima(vectors, edges)(asked), atol=1e-5)
+    assert np.allclose(found, NumpyPassageScores(vectors, edges)(asked), atol=1e-5)
     for query, row in zip(asked, found, strict=True):
         for passage, (begin, end) in enumerate(pairwise(edges.tolist())):
             best = (vectors[begin:end] @ query).max(initial=-np.inf)

@@ -1,1 +1,1 @@
-"""Whether a phrase or a passage has a gold answer."""
+"""Comparison of phrases and passages with gold answers."""

@@ -1,7 +1,7 @@
-"""Which answers stand in a text at all: words in a row by their normal form, or patterns.
+"""Which answers occur in a text: word sequences by their normal form, or regular expressions.
 
-An answer stands in a text if some phrase of it would count as exactly right. Phrases begin and end where words do, so
-that "Paris" stands in "a Paris-based firm", although the normal form of the whole has "parisbased" for it.
+An answer occurs in a text if a phrase of the text is an exact match. Phrases begin and end at word boundaries: "Paris"
+occurs in "a Paris-based firm", although the normal form of the text has "parisbased".
 """
 
 import re
@@ -15,14 +15,14 @@ from densephrases.text.normalize import normalize_answer
 from densephrases.text.words import is_inside_word
 
 _ARTICLES = frozenset({"a", "an", "the"})
-_WORDS_KNOWN = 500_000  # of a collection's different words; whose number has no bound
+_CACHED_WORDS = 500_000  # a collection has an unbounded number of different words
 
 
 Tokens = tuple[str, ...]
 
 
 class _Node:
-    """Where the words of some answers lead, and whose answers end here."""
+    """A node of the trie of answers: next words, and the owners of the answers that end here."""
 
     __slots__ = ("next", "owners")
 
@@ -38,10 +38,10 @@ class _Node:
 
 
 class AnswerScanner:
-    """Looks for many answers at once: a text is read once, however many there are.
+    """Searches for all answers in one pass over a text.
 
-    `found` holds the owners of the answers seen so far. What can be said of a single word is said once for each
-    different word; only where one begins a longer answer the words after it are looked at.
+    `found` holds the owners of the answers seen so far. Matches within a word are cached per distinct word; the words
+    after it are compared only if it begins a longer answer.
     """
 
     def __init__(self, answers: Iterable[tuple[int, str]]) -> None:
@@ -71,7 +71,7 @@ class AnswerScanner:
                 self._follow(nodes, words, place + 1)
 
     def _learn(self, word: str) -> tuple[_Node, ...]:
-        """Notes the answers within the word; where longer ones that begin in it lead."""
+        """Record the answers within a word; the nodes of longer answers that begin in it."""
         nodes = []
         for _, end, tokens in self._pieces(word):
             node = self._root.walk(tokens)
@@ -80,7 +80,7 @@ class AnswerScanner:
             self.found |= node.owners
             if end == len(word) and node.next and node is not self._root and node not in nodes:
                 nodes.append(node)
-        if len(self._beginnings) >= _WORDS_KNOWN:
+        if len(self._beginnings) >= _CACHED_WORDS:
             self._beginnings.clear()
             self._heads.clear()
         self._beginnings[word] = tuple(nodes)
@@ -95,7 +95,7 @@ class AnswerScanner:
                     break
 
     def _step(self, node: _Node, word: str) -> _Node | None:
-        """Notes the answers that end in the word; where those lead that go on."""
+        """Record the answers that end in a word; the node of those that go on after it."""
         heads = self._heads.get(word)
         if heads is None:
             heads = self._heads[word] = tuple(_heads(word))
@@ -105,7 +105,7 @@ class AnswerScanner:
         return reached[-1]
 
     def _pieces(self, word: str) -> Iterator[tuple[int, int, Tokens]]:
-        """What phrases may take of a word, and its normal form; nothing longer than any answer's words."""
+        """Start, end and normal form of each piece of a word that a phrase may contain, up to the longest answer."""
         cuts = _cuts(word)
         for place, start in enumerate(cuts[:-1]):
             for end in cuts[place + 1 :]:
@@ -116,13 +116,13 @@ class AnswerScanner:
 
 
 def _heads(word: str) -> Iterator[Tokens]:
-    """The normal forms of what a phrase that began before may take of a word, the whole last."""
+    """Normal forms of the beginnings of a word at which a phrase may end, the whole word last."""
     for end in _cuts(word)[1:]:
         yield _tokens(word[:end])
 
 
 def _tokens(piece: str) -> Tokens:
-    """Its normal form; that of a plain word, as most are, without the detour."""
+    """Its normal form, with a shortcut for plain words."""
     if piece.isascii() and piece.isalnum():
         token = piece.lower()
         return () if token in _ARTICLES else (token,)
@@ -130,7 +130,7 @@ def _tokens(piece: str) -> Tokens:
 
 
 def _cuts(word: str) -> list[int]:
-    """Where a phrase may begin or end within a word; among signs around it, which count nothing, just anywhere."""
+    """Positions at which a phrase may begin or end within a word; surrounding punctuation counts as one piece."""
     core = word.strip(string.punctuation)
     if core.isascii() and core.isalnum():
         begin = word.index(core)
@@ -139,7 +139,7 @@ def _cuts(word: str) -> list[int]:
 
 
 class PatternScanner:
-    """The same for answers that are patterns; phrases have at most `max_words` words."""
+    """The same for regular expressions; phrases have at most `max_words` words."""
 
     def __init__(self, patterns: Iterable[tuple[int, PatternAnswer]], max_words: int) -> None:
         self.found: set[int] = set()
@@ -147,7 +147,7 @@ class PatternScanner:
         self._open = list(patterns)
 
     def scan(self, texts: Sequence[str]) -> None:
-        """Of texts given together those patterns are tried of which some needed characters are there."""
+        """Tries only patterns whose required literals occur in the texts."""
         if not self._open:
             return
         folded = [text.casefold() for text in texts]
@@ -155,14 +155,14 @@ class PatternScanner:
         for owner, pattern in self._open:
             tried = zip(texts, folded, strict=True) if pattern.may_match(everything) else ()
             if any(
-                pattern.may_match(fold) and pattern_stands_in(pattern, text, self.max_words) for text, fold in tried
+                pattern.may_match(fold) and pattern_occurs_in(pattern, text, self.max_words) for text, fold in tried
             ):
                 self.found.add(owner)
         self._open = [(owner, pattern) for owner, pattern in self._open if owner not in self.found]
 
 
-def pattern_stands_in(pattern: PatternAnswer, text: str, max_words: int) -> bool:
-    """Whether it matches some phrase, judged by the longest that begins at each place."""
+def pattern_occurs_in(pattern: PatternAnswer, text: str, max_words: int) -> bool:
+    """Whether it matches a phrase: the longest phrase at each word start is tried."""
     position = 0
     while match := pattern.compiled.search(text, position):
         position = match.start()
@@ -173,7 +173,7 @@ def pattern_stands_in(pattern: PatternAnswer, text: str, max_words: int) -> bool
 
 
 def first_words(text: str, position: int, count: int) -> str:
-    """So many words from a position on."""
+    """The first `count` words from a position on."""
     found = _words(count).match(text, position)
     assert found is not None
     return found[0].rstrip()

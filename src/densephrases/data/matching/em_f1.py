@@ -21,5 +21,5 @@ def f1(prediction: str, gold: str) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def best_over_answers(metric: Callable[[str, str], float], prediction: str, golds: Sequence[str]) -> float:
-    return max(metric(prediction, gold) for gold in golds)
+def best_over_answers(metric: Callable[[str, str], float], prediction: str, gold_texts: Sequence[str]) -> float:
+    return max(metric(prediction, gold) for gold in gold_texts)

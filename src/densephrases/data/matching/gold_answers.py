@@ -1,36 +1,42 @@
-"""What a question's right answers say of a phrase and of a passage."""
+"""The gold answers of a question: whether a phrase is right and whether a passage has an answer."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
 
-from densephrases.data.matching.answer_scan import AnswerScanner, pattern_stands_in
+from densephrases.data.matching.answer_scan import AnswerScanner, pattern_occurs_in
 from densephrases.data.matching.em_f1 import best_over_answers, f1
 from densephrases.data.matching.regex_answers import PatternAnswer
 from densephrases.data.questions import OpenQuestion
 from densephrases.text.normalize import normalize_answer
 
 
-class Golds(Protocol):
+class GoldAnswers(ABC):
+    @abstractmethod
     def right(self, phrase: str) -> bool: ...
+
+    @abstractmethod
     def f1(self, phrase: str) -> float: ...
-    def stand_in(self, passage: str, squeezed: str) -> bool:
-        """Whether some phrase of the passage is right; given also as `squeeze` makes it, once for all questions."""
+
+    @abstractmethod
+    def occur_in(self, passage: str, squeezed: str) -> bool:
+        """Whether a phrase of the passage is right. `squeezed` is `squeeze(passage)`, which many questions share."""
 
 
-def gold_answers_of(question: OpenQuestion, max_words: int) -> Golds:
+def gold_answers_of(question: OpenQuestion, max_words: int) -> GoldAnswers:
+    """Regular expressions match phrases of at most `max_words` words."""
     return RegexAnswers(question.answers, max_words) if question.regex else TextAnswers(question.answers)
 
 
 def squeeze(text: str) -> str:
-    """The normal form without spaces. Of every phrase of a text it is a part of the text's own.
+    """The normal form without spaces: that of a phrase is a substring of that of its text.
 
-    A capital sigma has two small ones, by what follows it: here they are one.
+    Both lower-case forms of sigma become one: which one a capital turns into depends on the next letter.
     """
     return normalize_answer(text).replace(" ", "").replace("\u03c2", "\u03c3")
 
 
-class TextAnswers:
-    """Matched by the normal form of SQuAD's evaluation."""
+class TextAnswers(GoldAnswers):
+    """Compared by their normal form, as in SQuAD's evaluation."""
 
     def __init__(self, answers: Sequence[str]) -> None:
         self.answers = answers
@@ -42,15 +48,15 @@ class TextAnswers:
     def f1(self, phrase: str) -> float:
         return best_over_answers(f1, phrase, self.answers) if self.answers else 0.0
 
-    def stand_in(self, passage: str, squeezed: str) -> bool:
+    def occur_in(self, passage: str, squeezed: str) -> bool:
         likely = [form for form in self._forms if squeeze(form) in squeezed]
         scanner = AnswerScanner((0, form) for form in likely)
         scanner.scan(passage)
         return bool(scanner.found)
 
 
-class RegexAnswers:
-    """Matched as patterns; between right and wrong there is no overlap of words to be measured."""
+class RegexAnswers(GoldAnswers):
+    """Matched as regular expressions; F1 is 0 or 1, because a pattern has no words to overlap with."""
 
     def __init__(self, sources: Sequence[str], max_words: int) -> None:
         self.patterns = [PatternAnswer(source) for source in sources]
@@ -62,5 +68,5 @@ class RegexAnswers:
     def f1(self, phrase: str) -> float:
         return float(self.right(phrase))
 
-    def stand_in(self, passage: str, squeezed: str) -> bool:
-        return any(pattern_stands_in(pattern, passage, self.max_words) for pattern in self.patterns)
+    def occur_in(self, passage: str, squeezed: str) -> bool:
+        return any(pattern_occurs_in(pattern, passage, self.max_words) for pattern in self.patterns)

@@ -1,4 +1,4 @@
-"""Answers that are regular expressions, as CuratedTREC has them."""
+"""Gold answers that are regular expressions, as in CuratedTREC."""
 
 import re
 import warnings
@@ -7,28 +7,28 @@ from functools import cached_property
 
 _FLAGS = re.IGNORECASE | re.UNICODE | re.MULTILINE
 _NOTHING = re.compile(r"(?!)")
-# The opening of a group, a bar, a class or a character, with how often it may stand there.
+# A group's opening, a bar, a class or a character, and its quantifier.
 _PART = re.compile(
     r"(?P<sign>\(\?:|[(|]|\\.|\[(?:\\.|[^\]\\])*\]|[^\\\[])(?P<repeated>(?:[?*+]|\{[^}]*\})[?+]?)?", re.DOTALL
 )
-_NO_LITERAL = frozenset("aAbBdDsSwWZnrtfvxuUNpPkK0123456789")  # after a backslash: classes, places, codes, references
+_NO_LITERAL = frozenset("aAbBdDsSwWZnrtfvxuUNpPkK0123456789")  # after a backslash: classes, anchors, codes, references
 
 
 @dataclass(frozen=True)
 class PatternAnswer:
-    """A pattern that a right answer begins with, whatever its case: how DrQA's evaluation, and the paper's, judges."""
+    """A pattern that must match at the start of an answer, ignoring case, as in DrQA's and the paper's evaluation."""
 
     source: str
 
     @property
     def readable(self) -> bool:
-        """Whether it is a regular expression; one that is not, as one of CuratedTREC's, matches nothing."""
+        """Whether it is a valid regular expression; an invalid one (CuratedTREC has one) matches nothing."""
         return self.compiled is not _NOTHING
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # what a later Python may read otherwise
+            warnings.simplefilter("ignore", FutureWarning)  # syntax that a later Python may change
             try:
                 return re.compile(self.source, _FLAGS)
             except re.error:
@@ -42,14 +42,14 @@ class PatternAnswer:
         return needed_literals(self.source)
 
     def may_match(self, folded: str) -> bool:
-        """Whether a text, given as `casefold` makes it, has what every match must have."""
+        """Whether a case-folded text contains one of the literals that every match needs."""
         return self.needed is None or any(literal in folded for literal in self.needed)
 
 
 def needed_literals(source: str) -> frozenset[str] | None:
-    """Strings in lower case of which every match has at least one: long ones, since they are looked for first.
+    """Lower-case strings of which every match contains at least one, preferably long ones.
 
-    None if there are none, or if the pattern is too unusual to be sure.
+    None if there are none, or if the pattern uses syntax that is not analysed.
     """
     if any(unusual in source.replace("(?:", "(") for unusual in ("(?", "[]", "[^]")):
         return None
@@ -74,7 +74,7 @@ def needed_literals(source: str) -> frozenset[str] | None:
 
 
 class _Sequence:
-    """What stands one after another: each of `choices` has a string that is needed."""
+    """A concatenation: every match contains a string of each of `choices`."""
 
     def __init__(self) -> None:
         self.choices: list[frozenset[str]] = []
@@ -102,7 +102,7 @@ class _Sequence:
 
 
 class _Group:
-    """Sequences parted by bars, one of which matches."""
+    """Alternative sequences."""
 
     def __init__(self) -> None:
         self.sequences = [_Sequence()]

@@ -1,1 +1,1 @@
-"""Settings of a model chosen on a dev set."""
+"""Settings of a model, each chosen on a dev set: one module a setting."""

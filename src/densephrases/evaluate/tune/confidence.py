@@ -1,7 +1,7 @@
-"""How far a model's confidence can be believed, and the weights that make it so.
+"""Confidences fitted to an index of a file's articles, and how well they are calibrated.
 
-Questions are asked of an index of all the file's articles, and some of them again without the article that answers
-them: an index is often asked what it cannot know. Confidences are judged on articles they were not fitted on.
+Some questions are asked a second time without the article that answers them, because indexes are often asked what
+they do not know. Confidences are evaluated on other articles than those they were fitted to.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +21,7 @@ from densephrases.evaluate.calibration_metrics import (
     reliability_bins,
     risk_coverage_area,
 )
+from densephrases.evaluate.tune.calibration import fit_calibration
 from densephrases.search.answers import Answer
 from densephrases.search.confidence import RIVALS, Calibration, Numbers
 from densephrases.search.phrase_index import PhraseIndex
@@ -35,11 +36,11 @@ COVERAGES = tuple(number / 10 for number in range(1, 11))
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question and the title of the article it was written about; without gold answers nothing is right."""
+    """A question and the title of its article; without gold answers no answer is right."""
 
     question: Question
     article: str
-    without_article: bool = False  # asked of all other articles
+    without_article: bool = False  # searched in all other articles only
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceReport:
-    """Percentages, but for areas and curves, which are shares; `weights` were fitted on all questions."""
+    """Percentages, except areas and curves, which are shares; `weights` were fitted to all questions."""
 
     questions: int
     unanswerable: int
@@ -66,7 +67,7 @@ class ConfidenceReport:
 
 
 def articles_of(passages: Sequence[QuestionedPassage]) -> Iterator[Document]:
-    """Each article of a SQuAD file as a document, its paragraphs set apart by blank lines."""
+    """Each article of a SQuAD file as a document, its paragraphs separated by blank lines."""
     for number, group in groupby(passages, key=lambda passage: passage.article):
         members = list(group)
         title = members[0].passage.title
@@ -76,7 +77,7 @@ def articles_of(passages: Sequence[QuestionedPassage]) -> Iterator[Document]:
 def questions_about(
     passages: list[QuestionedPassage], unanswerable: list[QuestionedPassage] | None = None
 ) -> list[AskedQuestion]:
-    """The file's questions, and those of the other file without answers about the same articles."""
+    """The file's questions, and the unanswerable questions of another file about the same articles."""
     titles = {passage.passage.title for passage in passages}
     asked = [AskedQuestion(question, passages[number].passage.title) for number, question in questions_of(passages)]
     if unanswerable is not None:
@@ -89,9 +90,9 @@ def questions_about(
 
 
 def asked_without_article(asked: Sequence[AskedQuestion], share: float, seed: int = 0) -> list[AskedQuestion]:
-    """Some of the answerable questions, to be asked where nothing answers them."""
+    """A random share of the answerable questions, to be asked of all articles but their own."""
     if not 0 <= share <= 1:
-        raise ConfigError(f"absent={share} must be a share of the questions, from 0 to 1.")
+        raise ConfigError(f"absent={share} is no share of the questions; expected a number from 0 to 1.")
     answerable = [each for each in asked if each.question.answers]
     chosen = np.random.default_rng(seed).permutation(len(answerable))[: round(share * len(answerable))]
     return [
@@ -106,7 +107,7 @@ def judge(
     asked: Sequence[AskedQuestion],
     advance: Callable[[int], None] = lambda _: None,
 ) -> list[Judgement]:
-    """What becomes of each question; those without their article are asked of the documents with another title."""
+    """The results of each question; `advance` is called with the number of further questions asked."""
     judged: list[Judgement] = []
     for left_out, group in groupby(sorted(asked, key=_left_out), key=_left_out):
         searched = [article.id for article in articles if article.title != left_out] if left_out else None
@@ -124,8 +125,8 @@ def _left_out(asked: AskedQuestion) -> str:
 
 def _judged(batch: Sequence[AskedQuestion], results: Sequence[Sequence[Answer]]) -> Iterator[Judgement]:
     for each, answers in zip(batch, results, strict=True):
-        golds = each.question.golds
-        right = bool(golds and answers and best_over_answers(exact_match, answers[0].text, golds))
+        gold = each.question.gold_texts
+        right = bool(gold and answers and best_over_answers(exact_match, answers[0].text, gold))
         yield Judgement(each, np.array([answer.score for answer in answers]), right)
 
 
@@ -145,14 +146,17 @@ def report(judged: Sequence[Judgement]) -> ConfidenceReport:
 
 
 def fitted(judged: Sequence[Judgement]) -> Calibration:
-    return Calibration.fit([j.scores_K for j in judged], [[j.right][: len(j.scores_K)] for j in judged])
+    return fit_calibration([j.scores_K for j in judged], [[j.right][: len(j.scores_K)] for j in judged])
 
 
 def cross_fitted(judged: Sequence[Judgement]) -> Numbers:
-    """The confidence in each first result, by weights fitted on questions about other articles."""
+    """The confidence of each first result, with weights fitted to questions about other articles."""
     numbers = {article: number for number, article in enumerate(sorted({j.asked.article for j in judged}))}
     if len(numbers) < 2:
-        raise DataError("All questions are about one article; confidence is fitted on some and judged on others.")
+        raise DataError(
+            "All questions are about one article; confidences are fitted to some articles and evaluated on others. "
+            "Give a file with several."
+        )
     fold_N = np.array([numbers[j.asked.article] for j in judged]) % min(FOLDS, len(numbers))
     confidence_N = np.zeros(len(judged))
     for fold in range(int(fold_N.max()) + 1):
@@ -163,5 +167,5 @@ def cross_fitted(judged: Sequence[Judgement]) -> Numbers:
 
 
 def _at_coverages(curve: Sequence[CoveragePoint]) -> list[CoveragePoint]:
-    """The first point of the curve that answers at least each of some shares of the questions."""
+    """For each of `COVERAGES` the first point of the curve with at least that coverage."""
     return [next(point for point in curve if point.coverage >= share - 1e-9) for share in COVERAGES]

@@ -1,4 +1,4 @@
-"""How much the words should count that a question shares with a passage."""
+"""The weight of lexical overlap between question and passage."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from densephrases.evaluate.tune.quantizer import spread_out
 from densephrases.search.phrase_index import PhraseIndex
 
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
-# Whoever writes a question while reading its passage takes words from there, as people do not who want to know: what is
-# best on such questions is too much for others, and so the smallest weight is chosen that is nearly as good.
-TOLERANCE = 0.3
+# Questions of SQuAD were written with the passage in view and share more words with it than real ones do. The best
+# weight for them is too large for others, so the smallest weight that is nearly as good is picked.
+TOLERANCE = 0.3  # points of exact match
 ASKED_AT_ONCE = 256
 
 
 @dataclass(frozen=True, slots=True)
 class LexicalRow:
-    """Percentages; `among_ten` are the questions with a right phrase among their first ten."""
+    """Percentages; `among_ten`: questions with an exact match among their first ten results."""
 
     weight: float
     exact_match: float
@@ -28,12 +28,12 @@ class LexicalRow:
     among_ten: float
 
 
-def answered_questions(passages: list[QuestionedPassage], most: int) -> Sequence[Question]:
-    """At most so many of those that have an answer, from all over the file."""
+def answered_questions(passages: list[QuestionedPassage], limit: int) -> Sequence[Question]:
+    """At most `limit` questions that have an answer, evenly spaced in the file."""
     asked = [question for _, question in questions_of(passages) if question.answers]
     if not asked:
         raise DataError("No question of the file has an answer; give a SQuAD file with some.")
-    return spread_out(asked, most)
+    return spread_out(asked, limit)
 
 
 def lexical_table(
@@ -42,7 +42,7 @@ def lexical_table(
     weights: Sequence[float] = WEIGHTS,
     advance: Callable[[int], None] = lambda _: None,
 ) -> list[LexicalRow]:
-    """Questions asked of a whole index with each weight; `advance` is told how many more were asked."""
+    """Asks the questions with each weight; `advance` is called with the number of further questions asked."""
     rows = []
     for weight in weights:
         scores_N3 = []
@@ -50,18 +50,18 @@ def lexical_table(
             batch = questions[first : first + ASKED_AT_ONCE]
             found = index.search([question.text for question in batch], lexical_weight=weight)
             for question, answers in zip(batch, found, strict=True):
-                scores_N3.append(_scores([answer.text for answer in answers], question.golds))
+                scores_N3.append(_scores([answer.text for answer in answers], question.gold_texts))
             advance(len(batch))
         rows.append(LexicalRow(weight, *(100 * np.mean(scores_N3, axis=0)).tolist()))
     return rows
 
 
-def _scores(texts: Sequence[str], golds: Sequence[str]) -> tuple[float, float, float]:
-    right = [best_over_answers(exact_match, text, golds) for text in texts] or [0.0]
-    return right[0], best_over_answers(f1, texts[0], golds) if texts else 0.0, max(right)
+def _scores(texts: Sequence[str], gold_texts: Sequence[str]) -> tuple[float, float, float]:
+    right = [best_over_answers(exact_match, text, gold_texts) for text in texts] or [0.0]
+    return right[0], best_over_answers(f1, texts[0], gold_texts) if texts else 0.0, max(right)
 
 
 def choose_weight(rows: Sequence[LexicalRow], tolerance: float = TOLERANCE) -> LexicalRow:
-    """The smallest weight with at most so much less exact match than the best."""
+    """The smallest weight within `tolerance` points of the best exact match."""
     least = max(row.exact_match for row in rows) - tolerance
     return min((row for row in rows if row.exact_match >= least), key=lambda row: row.weight)

@@ -81,5 +81,5 @@ def passing(
 
 def matches(prediction: Prediction, min_f1: float | None) -> bool:
     if min_f1 is None:
-        return best_over_answers(exact_match, prediction.answer, prediction.question.golds) == 1
-    return best_over_answers(f1, prediction.answer, prediction.question.golds) >= min_f1
+        return best_over_answers(exact_match, prediction.answer, prediction.question.gold_texts) == 1
+    return best_over_answers(f1, prediction.answer, prediction.question.gold_texts) >= min_f1

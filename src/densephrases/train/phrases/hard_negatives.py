@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 from densephrases.arrays import Floats
 from densephrases.data.matching.em_f1 import normalize_answer
 from densephrases.data.squad import QuestionedPassage
-from densephrases.evaluate.reading import QUESTIONS_AT_ONCE, Maxima, NumpyMaxima, SpanScorer, encode_file
+from densephrases.evaluate.reading import (
+    QUESTIONS_AT_ONCE,
+    NumpyPassageScores,
+    PassageScores,
+    SpanScorer,
+    encode_dataset,
+)
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder
 
@@ -23,22 +29,22 @@ def hard_negative_passages(
     config: ModelConfig,
     passages: list[QuestionedPassage],
     count: int,
-    maxima: Callable[[Floats, NDArray[np.int64]], Maxima] = NumpyMaxima,
+    passage_scores: Callable[[Floats, NDArray[np.int64]], PassageScores] = NumpyPassageScores,
 ) -> HardNegatives:
     """Up to `count` hard negatives for each passage: passages that its questions score highest, without their answer.
 
     The score of a passage is the upper bound that `read_collection` ranks by: its best start plus its best end.
     """
-    encoded = encode_file(encoder, passages)
+    encoded = encode_dataset(encoder, passages)
     scorer = SpanScorer(encoded, config, threshold=None)
-    best_of_passages = maxima(*scorer.kept_vectors())
+    best_of_passages = passage_scores(*scorer.kept_vectors())
     texts = [normalize_answer(p.passage.text) for p in passages]
     found: list[dict[int, float]] = [{} for _ in passages]
     for first in range(0, len(encoded.questions), QUESTIONS_AT_ONCE):
         rows = np.arange(first, min(first + QUESTIONS_AT_ONCE, len(encoded.questions)))
         for row, bounds_P in zip(rows.tolist(), scorer.passage_bounds(rows, best_of_passages), strict=True):
             own, question = encoded.questions[row]
-            answers = [normalize_answer(gold) for gold in question.golds]
+            answers = [normalize_answer(gold) for gold in question.gold_texts]
             for number in top_passages(bounds_P, count * OVERSAMPLE):
                 if number != own and not contains_answer(texts[number], answers):
                     margin = float(bounds_P[number] - bounds_P[own])

@@ -9,7 +9,7 @@ from densephrases.nn.device import to_numpy
 
 
 class TorchPassageScores:
-    """The highest inner product of each query in each passage; a torch version of `NumpyMaxima`."""
+    """The highest inner product of each query in each passage; a torch version of `NumpyPassageScores`."""
 
     def __init__(self, vectors_ND: Floats, edges: NDArray[np.int64], device: torch.device) -> None:
         self.vectors_ND = torch.from_numpy(vectors_ND).to(device)

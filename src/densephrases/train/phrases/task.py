@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from densephrases.errors import DataError
-from densephrases.evaluate.reading import ReadingScores, encode_file, read_collection, read_passages
+from densephrases.evaluate.reading import ReadingScores, encode_dataset, read_collection, read_passages
 from densephrases.model.card import write_card
 from densephrases.model.config import ModelConfig
 from densephrases.model.folders import bundled_names, resolve
@@ -107,13 +107,15 @@ class PhraseTask:
         return 6.0 * self.backbone_parameters * (batch.passage_tokens + encoders * batch.question_tokens)
 
     def evaluate(self) -> dict[str, float]:
-        encoded = encode_file(self.model.encoder(), self.data.dev)
-        reading = ReadingScores.of(read_passages(encoded, self.model.config))
+        encoded = encode_dataset(self.model.encoder(), self.data.dev)
+        reading = ReadingScores.from_predictions(read_passages(encoded, self.model.config))
         scores = {"exact_match": reading.exact_match, "f1": reading.f1}
         if self.recipe.collection:
             device = next(self.model.parameters()).device
             search = partial(TorchPassageScores, device=device)
-            everywhere = ReadingScores.of(read_collection(encoded, self.model.config, maxima=search))
+            everywhere = ReadingScores.from_predictions(
+                read_collection(encoded, self.model.config, passage_scores=search)
+            )
             scores |= {"all_passages_exact_match": everywhere.exact_match, "all_passages_f1": everywhere.f1}
         return scores
 

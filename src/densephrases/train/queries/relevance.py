@@ -41,4 +41,4 @@ class Relevance:
             return self._gold_answers.right(phrase) if self._regex else _normalized(phrase) in self._normalized
         if self._relevant_documents and self.target == "document":
             return True
-        return self._gold_answers.stand_in(passage, _squeezed(passage))
+        return self._gold_answers.occur_in(passage, _squeezed(passage))

@@ -10,10 +10,10 @@ import torch
 
 from densephrases.data.questions import OpenQuestion
 from densephrases.errors import ConfigError, DataError
+from densephrases.evaluate.tune.calibration import fit_calibration
 from densephrases.index.folder import IndexFolder
 from densephrases.model.encoder import Encoder
 from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower
-from densephrases.search.confidence import Calibration
 from densephrases.search.searcher import Searcher
 from densephrases.train.loop.checkpoint import CHECKPOINT_FOLDER
 from densephrases.train.loop.loop import Loop, Observer
@@ -84,7 +84,7 @@ def _confidence(task: QueryTask) -> dict[str, float] | None:
     lists = [row[there] for row, there in zip(found.score_QK, found.segment_QK >= 0, strict=True)]
     right = [row[:1].tolist() if len(scores) else [] for row, scores in zip(found.right_QK, lists, strict=True)]
     try:
-        return Calibration.fit(lists, right).to_dict()
+        return fit_calibration(lists, right).to_dict()
     except ConfigError as error:  # all dev answers are right, or all are wrong
         logger.warning("No confidence was fitted to the new query encoder: %s", error)
         return None

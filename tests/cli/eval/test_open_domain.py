@@ -1,4 +1,4 @@
-"""`densephrases eval open` and `eval slots` on a random model."""
+"""`densephrases eval open` on a random model."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from densephrases.data.kilt import read_kilt
-from densephrases.evaluate import retrieval
+from densephrases.evaluate import extra
 from tests.cli.conftest import Command
 from tests.cli.test_main import is_one_sentence
 
@@ -16,10 +16,6 @@ QUESTIONS = [
     {"id": "2", "question": "where is rome?", "answers": ["Italy"]},
     {"id": "3", "question": "when was it?", "answers": [r"18\d\d"], "regex": True},
 ]
-FACTS = [
-    {"id": "1", "input": "tower [SEP] built by", "output": [{"answer": "Eiffel", "provenance": [{"document": name}]}]}
-    for name in ("tower.txt",)
-] + [{"id": "2", "input": "Rome [SEP] country", "output": [{"answer": "Italy", "provenance": [{"document": "rome"}]}]}]
 
 
 def json_lines(path: Path, entries: list[Any]) -> Path:
@@ -32,11 +28,6 @@ def questions(tmp_path: Path) -> Path:
     return json_lines(tmp_path / "questions.jsonl", QUESTIONS)
 
 
-@pytest.fixture
-def facts(tmp_path: Path) -> Path:
-    return json_lines(tmp_path / "facts.jsonl", FACTS)
-
-
 def test_json(densephrases: Command, made_index: Path, questions: Path) -> None:
     result = densephrases("eval", "open", made_index, questions, "--json")
     assert result.code == 0
@@ -46,7 +37,7 @@ def test_json(densephrases: Command, made_index: Path, questions: Path) -> None:
     assert found["exact_match_at"].keys() == {"1", "5", "10", "20", "100"}
     assert found["exact_match"] == found["exact_match_at"]["1"]
     assert found["passages"]["hits_at"]["100"] >= found["exact_match_at"]["100"]
-    assert found["truecase"] == "without effect: the model knows no capitals"
+    assert found["truecase"] == "no effect: the model ignores case"
     assert (found["format"], found["matching"], found["notes"]) == ("lines", "regex", [])
     assert found["lexical_weight"] == 0, "as the model says"
     assert (
@@ -60,7 +51,7 @@ def test_json(densephrases: Command, made_index: Path, questions: Path) -> None:
 def test_for_a_person(densephrases: Command, made_index: Path, questions: Path) -> None:
     result = densephrases("eval", "open", made_index, questions, "-k", "10")
     assert result.code == 0
-    assert "3 questions to 3 documents; truecasing: without effect: the model knows no capitals" in result.out
+    assert "3 questions over 3 documents; truecasing: no effect: the model ignores case" in result.out
     assert "of 66.67 possible" in result.out
     assert "EM (at most 66.67)" in result.out
 
@@ -108,49 +99,7 @@ def test_mistakes_are_one_sentence(
     ):
         assert is_one_sentence(densephrases("eval", "open", *arguments))
     assert "line 4" in densephrases("eval", "open", made_index, bad).err
-    monkeypatch.setattr(retrieval, "find_spec", lambda _: None)
+    monkeypatch.setattr(extra, "find_spec", lambda _: None)
     missing = densephrases("eval", "open", made_index, questions)
     assert is_one_sentence(missing)
     assert "densephrases[evaluate]" in missing.err
-
-
-def test_slots(densephrases: Command, made_index: Path, facts: Path, tmp_path: Path) -> None:
-    result = densephrases("eval", "slots", made_index, facts, "--json", "--kilt", tmp_path / "kilt.jsonl")
-    assert result.code == 0
-    found = json.loads(result.out)
-    assert (found["facts"], found["facts_in_file"], found["recall_at_5"]) == (1, 2, 100.0)
-    assert found["all_facts"]["recall_at_5"] == 50.0
-    assert {"accuracy", "f1", "r_precision", "kilt_accuracy", "kilt_f1"} <= found.keys()
-    written = read_kilt(tmp_path / "kilt.jsonl")
-    assert [record.input for record in written] == ["tower [SEP] built by", "Rome [SEP] country"]
-    assert len(written[0].evidence[0]) == 3
-
-
-def test_slots_for_a_person(densephrases: Command, made_index: Path, facts: Path) -> None:
-    result = densephrases("eval", "slots", made_index, facts, "--prefer-titles")
-    assert result.code == 0
-    assert "1 fact of 2 have their document among the index's 3 documents" in result.out
-    assert "KILT-AC" in result.out
-
-
-def test_slots_of_documents_elsewhere(densephrases: Command, made_index: Path, tmp_path: Path) -> None:
-    path = json_lines(tmp_path / "facts.jsonl", FACTS[1:])
-    result = densephrases("eval", "slots", made_index, path)
-    assert is_one_sentence(result)
-    assert "'rome'" in result.err
-
-
-def test_unknown_tasks_are_refused(densephrases: Command, made_index: Path, facts: Path) -> None:
-    result = densephrases("eval", "slots", made_index, facts, "--task", "nosuch")
-    assert is_one_sentence(result)
-    assert "nosuch" in result.err
-
-
-def test_facts_without_answers_are_only_predicted(densephrases: Command, made_index: Path, tmp_path: Path) -> None:
-    path = json_lines(tmp_path / "test.jsonl", [{"id": "1", "input": "tower [SEP] built by"}])
-    refused = densephrases("eval", "slots", made_index, path)
-    assert is_one_sentence(refused)
-    assert "--kilt FILE" in refused.err
-    result = densephrases("eval", "slots", made_index, path, "--kilt", tmp_path / "kilt.jsonl")
-    assert (result.code, result.out) == (0, "")
-    assert len(read_kilt(tmp_path / "kilt.jsonl")) == 1

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +13,7 @@ from rich.table import Table
 
 from densephrases.cli.lines import counted, read_lines
 from densephrases.cli.options import AsJson, Effort, IndexArgument, IndexModel, KiltFile, LexicalWeight, Task, Truecase
+from densephrases.data.questions import Format
 from densephrases.search.request import Unit
 
 if TYPE_CHECKING:
@@ -23,30 +23,19 @@ if TYPE_CHECKING:
 progress_console = Console(stderr=True, highlight=False)
 
 
-class Format(StrEnum):
-    lines = "lines"
-    nq_open = "nq-open"
-    webquestions = "webquestions"
-    trec = "trec"
-    triviaqa = "triviaqa"
-    squad = "squad"
-    entityquestions = "entityquestions"
-    dpr = "dpr"
-    kilt = "kilt"
-    beir = "beir"
-
-
 def open_domain(
     folder: IndexArgument,
     data: Annotated[Path, typer.Argument(help="Questions, plain or compressed; a folder in BEIR's format.")],
-    form: Annotated[Format | None, typer.Option("--format", help="Of the questions [default: recognised].")] = None,
+    form: Annotated[
+        Format | None, typer.Option("--format", help="Format of the questions [default: recognised].")
+    ] = None,
     regex: Annotated[
-        bool | None, typer.Option(help="Whether answers are patterns [default: as the file says].")
+        bool | None, typer.Option(help="Gold answers are regular expressions [default: as the file says].")
     ] = None,
     candidates: Annotated[
-        Path | None, typer.Option(help="Only phrases that are lines of this file count as answers.")
+        Path | None, typer.Option(help="File of phrases, one a line; other phrases are dropped.")
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="How many results of each question are judged.")] = 100,
+    k: Annotated[int, typer.Option("-k", help="Results per question.")] = 100,
     unit: Annotated[Unit, typer.Option(help="What counts as one result.")] = "phrase",
     effort: Effort = 0.5,
     lexical_weight: LexicalWeight = None,
@@ -58,36 +47,35 @@ def open_domain(
     kilt: KiltFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Exact match and F1 of questions asked of a whole index, with the share that it can answer at all."""
+    """Exact match and F1 of questions asked of a whole index, and the share of questions it has an answer to."""
     from densephrases.data.files import read_questions
-    from densephrases.evaluate.open_domain import OpenOptions, OpenScores, ask_collection
+    from densephrases.evaluate.open_domain import OpenScores, ask_collection
     from densephrases.evaluate.predictions import open_predictions
     from densephrases.evaluate.retrieval import require_measures
     from densephrases.search.phrase_index import PhraseIndex
+    from densephrases.search.request import SearchRequest
     from densephrases.text.normalize import normalize_answer
 
     require_measures()
-    file = read_questions(data, None if form is None else form.value, regex)
+    file = read_questions(data, form, regex)
     allowed = None if candidates is None else frozenset(map(normalize_answer, read_lines(candidates)))
-    options = OpenOptions(
-        k=k, unit=unit, truecase=truecase, effort=effort, lexical_weight=lexical_weight, candidates=allowed
-    )
+    request = SearchRequest(k=k, unit=unit, truecase=truecase, effort=effort, lexical_weight=lexical_weight)
     index = PhraseIndex.open(folder, model, task)
     judged = []
     with (
-        open_predictions(out, trec_run, kilt, options.unit) as files,
+        open_predictions(out, trec_run, kilt, unit) as files,
         _two_bars(index.info().passages, len(file.questions)) as (read, asked),
     ):
-        for prediction in ask_collection(index, file.questions, options, read, asked):
+        for prediction in ask_collection(index, file.questions, request, allowed, read, asked):
             files.write(prediction)
             judged.append(prediction.judgement)
-    scores = OpenScores.of(judged, options)
+    scores = OpenScores.from_judgements(judged, k)
     matching = "regex" if any(q.regex for q in file.questions) else "normal"
     about = {
         "format": file.format,
         "matching": matching if allowed is None else f"{matching}, candidates",
-        "unit": options.unit,
-        "k": options.k,
+        "unit": unit,
+        "k": k,
         "task": task,
         "lexical_weight": index.encoder.config.lexical_weight if lexical_weight is None else lexical_weight,
         "documents_in_index": len(index),
@@ -103,30 +91,30 @@ def open_domain(
 @contextmanager
 def _two_bars(passages: int, questions: int) -> Iterator[tuple["Advance", "Advance"]]:
     with Progress(console=progress_console, transient=True) as progress:
-        reading = progress.add_task("looking for the answers in the text", total=passages)
+        reading = progress.add_task("searching the text for gold answers", total=passages)
         asking = progress.add_task("asking", total=questions)
         yield lambda count: progress.advance(reading, count), lambda count: progress.advance(asking, count)
 
 
 def _truecasing(index: "PhraseIndex", wanted: bool) -> str:
     if not index.searcher.truecases:
-        return "without effect: the model knows no capitals"
-    return "questions without capitals get them" if wanted else "off"
+        return "no effect: the model ignores case"
+    return "on, for questions without capitals" if wanted else "off"
 
 
 def _print_scores(scores: "OpenScores", about: dict[str, Any]) -> None:
     for note in about["notes"]:
         typer.echo(note)
     typer.echo(
-        f"{counted(scores.questions, 'question')} to {counted(about['documents_in_index'], 'document')}; "
+        f"{counted(scores.questions, 'question')} over {counted(about['documents_in_index'], 'document')}; "
         f"truecasing: {about['truecase']}"
     )
     if scores.exact_match is not None:
         typer.echo(
             f"EM {scores.exact_match:.2f} of {scores.ceiling:.2f} possible, F1 {scores.f1:.2f}: {scores.answerable:,} "
-            f"questions have an answer in the text, {scores.exact_match_of_answerable or 0:.2f}% of them are answered"
+            f"questions have an answer in the text, EM of these {scores.exact_match_of_answerable or 0:.2f}"
         )
-    table = Table("%, among the first", *scores.documents.hits_at, "MRR")
+    table = Table("%, first k results", *scores.documents.hits_at, "MRR")
     if scores.passages is not None:
         table.add_row(f"EM (at most {scores.ceiling:.2f})", *_row(scores.exact_match_at), "")
         table.add_row("passage with answer", *_row(scores.passages.hits_at), f"{scores.passages.mrr:.2f}")
