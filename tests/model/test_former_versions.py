@@ -9,7 +9,7 @@ import pytest
 
 from densephrases.model.config import CONFIG_FILE, SCHEMA_VERSION, ModelConfig
 from densephrases.model.load import load
-from densephrases.model.onnx import PRECISIONS, Precision
+from densephrases.model.precision import PRECISIONS, Precision
 from densephrases.quantize.codebooks import CODEBOOKS_FILE, codebooks_path
 from densephrases.text.passages import Passage
 

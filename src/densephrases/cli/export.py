@@ -21,7 +21,7 @@ def export(
     quiet_transformers()
     from densephrases.model.card import read_card
     from densephrases.model.folders import writable_folder
-    from densephrases.model.onnx import PRECISIONS
+    from densephrases.model.precision import PRECISIONS
     from densephrases.nn.adapted_folder import export_tasks
     from densephrases.nn.onnx.export import export_model
     from densephrases.nn.phrase_model import PhraseModel

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from densephrases.model.folders import resolve
-from densephrases.model.onnx import OnnxEncoder, Precision
+from densephrases.model.onnx import OnnxEncoder
+from densephrases.model.precision import Precision
 
 
 def load(

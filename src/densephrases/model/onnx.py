@@ -6,7 +6,7 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from threading import Thread
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self
 
 import numpy as np
 import onnxruntime
@@ -16,12 +16,11 @@ from densephrases.errors import ConfigError, ModelError, first_line
 from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
 from densephrases.model.encoder import Encoder
 from densephrases.model.padding import TokenBatch
+from densephrases.model.precision import PRECISIONS, Precision
 from densephrases.model.tasks import known_task_folder, task_config, task_names
 from densephrases.model.tokenizer import Tokens
 from densephrases.quantize.codebooks import ProductQuantizer
 
-Precision = Literal["fp32", "int8"]
-PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 GRAPHS = ("passage", "question")
 
 LOG_ERRORS = 3

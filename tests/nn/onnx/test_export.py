@@ -10,8 +10,9 @@ import torch
 
 from densephrases.arrays import Floats
 from densephrases.errors import ConfigError, ModelError
-from densephrases.model.onnx import OnnxEncoder, Precision
+from densephrases.model.onnx import OnnxEncoder
 from densephrases.model.padding import TokenBatch, token_batch
+from densephrases.model.precision import Precision
 from densephrases.nn.onnx import export
 from densephrases.nn.onnx import int8 as quantized
 from densephrases.nn.onnx.export import export_model

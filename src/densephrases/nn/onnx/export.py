@@ -20,7 +20,8 @@ from densephrases.atomic_files import replace_file, replacing
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.card import CARD_FILE
 from densephrases.model.folders import writable_folder
-from densephrases.model.onnx import OWN_QUESTION_GRAPH, OWN_QUESTION_WEIGHTS, PRECISIONS, graph_file, weights_file
+from densephrases.model.onnx import OWN_QUESTION_GRAPH, OWN_QUESTION_WEIGHTS, graph_file, weights_file
+from densephrases.model.precision import PRECISIONS
 from densephrases.model.tokenizer import TOKENIZER_FILE, Tokens
 from densephrases.nn.backbone import additive_mask
 from densephrases.nn.onnx.calibration import calibration_batches
