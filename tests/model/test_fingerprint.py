@@ -31,7 +31,7 @@ def change(*modules: nn.Module) -> None:
     ],
     ids=["question backbones", "question heads", "passage", "projection", "filter"],
 )
-def test_only_the_passage_side_counts(tiny_base: Path, changed: Callable[[PhraseModel], None], same: bool) -> None:
+def test_only_the_passage_tower_counts(tiny_base: Path, changed: Callable[[PhraseModel], None], same: bool) -> None:
     model = PhraseModel.from_base(tiny_base, dim=8)
     before = model.passage_fingerprint()
     changed(model)

@@ -31,7 +31,7 @@ def exported(tiny_base: Path, tmp_path: Path) -> Path:
     return tmp_path / "exported"
 
 
-def changed_side(folder: Path, by: float) -> QuestionTower:
+def changed_tower(folder: Path, by: float) -> QuestionTower:
     tower = read_adaptation_source(folder).tower
     with torch.no_grad():
         tower.start_head.weight.mul_(1 + by)
@@ -47,16 +47,16 @@ def read(encoder: Any) -> np.ndarray[Any, Any]:
 
 
 @pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning")  # what torch.compile imports
-def test_a_side_whose_layers_were_compiled_for_training(exported: Path, tmp_path: Path) -> None:
-    tower = changed_side(exported, 0.5)
+def test_a_tower_whose_layers_were_compiled_for_training(exported: Path, tmp_path: Path) -> None:
+    tower = changed_tower(exported, 0.5)
     compile_layers(tower)
     save_adapted(tower, exported, tmp_path / "new")
-    save_adapted(changed_side(exported, 0.5), exported, tmp_path / "plain")
+    save_adapted(changed_tower(exported, 0.5), exported, tmp_path / "plain")
     np.testing.assert_array_equal(asked(load(tmp_path / "new")), asked(load(tmp_path / "plain")))
 
 
-def test_a_default_side_in_a_new_folder(exported: Path, tmp_path: Path) -> None:
-    base, tower = load(exported), changed_side(exported, 0.5)
+def test_a_default_tower_in_a_new_folder(exported: Path, tmp_path: Path) -> None:
+    base, tower = load(exported), changed_tower(exported, 0.5)
     save_adapted(tower, exported, tmp_path / "new", card="# adapted")
     made = load(tmp_path / "new")
     assert made.fingerprint == base.fingerprint
@@ -72,7 +72,7 @@ def test_a_default_side_in_a_new_folder(exported: Path, tmp_path: Path) -> None:
 
 def test_what_is_known_of_vectors_is_taken_along(exported: Path, tmp_path: Path) -> None:
     code_for(load(exported).config.vector_size).save(exported)
-    save_adapted(changed_side(exported, 0.5), exported, tmp_path / "new", card="# adapted")
+    save_adapted(changed_tower(exported, 0.5), exported, tmp_path / "new", card="# adapted")
     before, after = load(exported).product_quantizer, load(tmp_path / "new").product_quantizer
     assert before is not None
     assert after is not None
@@ -91,10 +91,10 @@ def test_small_steps_are_not_rounded_away(exported: Path, tmp_path: Path) -> Non
     torch.testing.assert_close(after - before, 0.3 * step[:, None].expand_as(before), rtol=0.2, atol=5e-4)
 
 
-def test_named_sides_in_the_same_folder(exported: Path) -> None:
+def test_named_towers_in_the_same_folder(exported: Path) -> None:
     before = asked(load(exported))
     for name, by in (("trex", 0.5), ("my-web_2", -0.5)):
-        save_adapted(changed_side(exported, by), exported, exported, name)
+        save_adapted(changed_tower(exported, by), exported, exported, name)
     base, trex, web = load(exported), load(exported, task="trex"), load(exported, task="my-web_2")
     assert base.tasks == trex.tasks == ["my-web_2", "trex"]
     np.testing.assert_array_equal(asked(base), before)
@@ -107,35 +107,35 @@ def test_named_sides_in_the_same_folder(exported: Path) -> None:
     np.testing.assert_array_equal(read(trex), read(base))
 
 
-def test_a_named_side_in_a_new_folder_takes_the_whole_model_along(exported: Path, tmp_path: Path) -> None:
-    save_adapted(changed_side(exported, 0.5), exported, exported, "first")
-    save_adapted(changed_side(exported, -0.5), exported, tmp_path / "new", "second")
+def test_a_named_tower_in_a_new_folder_takes_the_whole_model_along(exported: Path, tmp_path: Path) -> None:
+    save_adapted(changed_tower(exported, 0.5), exported, exported, "first")
+    save_adapted(changed_tower(exported, -0.5), exported, tmp_path / "new", "second")
     new = load(tmp_path / "new")
     assert new.tasks == ["first", "second"]
     np.testing.assert_array_equal(asked(new), asked(load(exported)))
     np.testing.assert_array_equal(asked(new.with_task("first")), asked(load(exported, task="first")))
 
 
-def test_a_side_may_be_learned_again(exported: Path) -> None:
-    save_adapted(changed_side(exported, 0.5), exported, exported, "trex")
+def test_a_tower_may_be_trained_again(exported: Path) -> None:
+    save_adapted(changed_tower(exported, 0.5), exported, exported, "trex")
     first = asked(load(exported, task="trex"))
-    save_adapted(changed_side(exported, -0.5), exported, exported, "trex")
+    save_adapted(changed_tower(exported, -0.5), exported, exported, "trex")
     assert np.abs(asked(load(exported, task="trex")) - first).max() > 0.1
 
 
-def test_learning_may_begin_with_a_task(exported: Path) -> None:
-    save_adapted(changed_side(exported, 0.5), exported, exported, "trex")
-    adaptable = read_adaptation_source(exported, "trex")
+def test_training_may_start_from_a_task(exported: Path) -> None:
+    save_adapted(changed_tower(exported, 0.5), exported, exported, "trex")
+    source = read_adaptation_source(exported, "trex")
     expected = asked(load(exported, task="trex"))
-    found = asked(AdaptedEncoder(adaptable.encoder, adaptable.tower))
+    found = asked(AdaptedEncoder(source.encoder, source.tower))
     assert np.abs(found - expected).max() < 0.1 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("share", [True, False])
-def test_checkpoints_hold_sides_too(tiny_base: Path, tmp_path: Path, share: bool) -> None:
+def test_checkpoints_hold_towers_too(tiny_base: Path, tmp_path: Path, share: bool) -> None:
     model = PhraseModel.from_base(tiny_base, share=share, dim=8)
     model.save_pretrained(tmp_path / "model")
-    tower = changed_side(tmp_path / "model", 0.5)
+    tower = changed_tower(tmp_path / "model", 0.5)
     save_adapted(tower, tmp_path / "model", tmp_path / "model", "trex")
     save_adapted(tower, tmp_path / "model", tmp_path / "new")
     expected = asked(AdaptedEncoder(model.encoder(), tower))
@@ -157,7 +157,7 @@ def test_checkpoints_hold_sides_too(tiny_base: Path, tmp_path: Path, share: bool
 def test_unknown_tasks_are_refused_with_the_known_ones(exported: Path) -> None:
     with pytest.raises(ModelError, match=r"no task 'trex': it has only its default"):
         load(exported, task="trex")
-    save_adapted(changed_side(exported, 0.5), exported, exported, "web")
+    save_adapted(changed_tower(exported, 0.5), exported, exported, "web")
     with pytest.raises(ModelError, match=r"no task 'trex': it has 'web'\. .*train queries --task"):
         load(exported, task="trex")
     with pytest.raises(ConfigError, match=r"'\.\./x' is no name of a task"):
@@ -172,24 +172,24 @@ def test_a_model_in_memory_has_no_tasks(tiny_model: PhraseModel) -> None:
         encoder.with_task("trex")
 
 
-def test_a_side_of_another_model_is_refused(exported: Path) -> None:
-    save_adapted(changed_side(exported, 0.5), exported, exported, "web")
+def test_a_tower_of_another_model_is_refused(exported: Path) -> None:
+    save_adapted(changed_tower(exported, 0.5), exported, exported, "web")
     path = exported / "tasks" / "web" / CONFIG_FILE
     path.write_text(json.dumps(json.loads(path.read_text()) | {"fingerprint": "other"}))
     with pytest.raises(ModelError, match=r"'web' .* fingerprint other.* learn the task anew"):
         load(exported, task="web")
 
 
-def test_a_side_without_its_graph_is_refused(exported: Path) -> None:
-    save_adapted(changed_side(exported, 0.5), exported, exported, "web")
+def test_a_tower_without_its_graph_is_refused(exported: Path) -> None:
+    save_adapted(changed_tower(exported, 0.5), exported, exported, "web")
     (exported / "tasks" / "web" / "question.fp16.onnx").unlink()
     with pytest.raises(ModelError, match=r"has no tasks/web/question\.fp16\.onnx"):
         load(exported, task="web")
 
 
 def test_truncated_weights_are_named(exported: Path, tmp_path: Path) -> None:
-    save_adapted(changed_side(exported, 0.5), exported, exported, "web")
-    save_adapted(changed_side(exported, 0.5), exported, tmp_path / "new")
+    save_adapted(changed_tower(exported, 0.5), exported, exported, "web")
+    save_adapted(changed_tower(exported, 0.5), exported, tmp_path / "new")
     for folder, task in ((exported, "web"), (tmp_path / "new", None)):
         path = (folder / "tasks" / task if task else folder) / "question.fp16.bin"
         path.write_bytes(path.read_bytes()[:100])
@@ -207,9 +207,9 @@ def test_what_cannot_be_written_is_said_before_learning(exported: Path, tmp_path
         refuse_unfit_target(tmp_path / "new", exported, "web", "other")
 
 
-def test_an_incomplete_side_is_none(exported: Path) -> None:
+def test_an_incomplete_tower_is_none(exported: Path) -> None:
     """The configuration is written last."""
-    save_adapted(changed_side(exported, 0.5), exported, exported, "web")
+    save_adapted(changed_tower(exported, 0.5), exported, exported, "web")
     config = ModelConfig.load(exported / "tasks" / "web")
     (exported / "tasks" / "web" / CONFIG_FILE).unlink()
     assert task_names(exported) == []
