@@ -1,0 +1,168 @@
+"""The layout of the package: where modules, their tests and heavy imports may be."""
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import densephrases
+
+PACKAGE = Path(densephrases.__file__).parent
+TESTS = Path(__file__).parent
+MOST_MODULES = 14  # in one folder
+TORCH_FOLDERS = ("nn", "train")
+
+# Modules without a test file of their own, and the file that tests them through what uses them.
+COVERED_BY = {
+    "__main__": "cli/test_main",
+    "arrays": "quantize/test_learn",
+    "cli/eval/articles": "cli/eval/test_open",
+    "cli/eval/slots": "cli/eval/test_open",
+    "cli/extras": "cli/test_main",
+    "cli/indexes/add": "cli/indexes/test_index",
+    "cli/indexes/check": "cli/indexes/test_index",
+    "cli/indexes/delete": "cli/indexes/test_index",
+    "cli/indexes/info": "cli/indexes/test_index",
+    "cli/indexes/optimize": "cli/indexes/test_index",
+    "cli/indexes/sources": "cli/indexes/test_index",
+    "cli/indexes/update": "cli/indexes/test_index",
+    "cli/mcp": "integrations/test_mcp",
+    "cli/options": "cli/test_main",
+    "cli/show/answers": "cli/test_ask",
+    "cli/show/building": "cli/indexes/test_index",
+    "cli/show/training": "cli/test_train",
+    "client/http": "client/test_client",
+    "data/files": "data/test_formats",
+    "data/generated/source_passages": "data/generated/test_answers_file",
+    "data/kilt": "evaluate/test_kilt_scores",
+    "data/questions": "evaluate/test_open_domain",
+    "errors": "test_package",
+    "evaluate/calibration_metrics": "search/test_confidence",
+    "evaluate/charts": "evaluate/tune/test_confidence",
+    "index/build/builder": "index/test_folder",
+    "index/build/merge": "index/test_folder",
+    "index/build/tokenizer_pool": "index/build/test_gpu_pipeline",
+    "index/candidates/base": "index/candidates/test_search",
+    "index/candidates/exact": "index/candidates/test_search",
+    "index/commits": "index/test_folder",
+    "index/durable_files": "index/test_folder",
+    "index/kinds": "index/test_folder",
+    "index/lock": "index/test_folder",
+    "index/manifest": "index/test_folder",
+    "index/mapped": "index/vectors/test_store",
+    "index/progress": "cli/indexes/test_index",
+    "index/segment/document_keys": "index/build/test_chunks",
+    "index/segment/incoming": "index/build/test_chunks",
+    "index/segment/reader": "index/test_folder",
+    "index/segment/token_rows": "index/build/test_gpu_pipeline",
+    "index/segment/writer": "index/build/test_gpu_pipeline",
+    "index/snapshot": "index/test_folder",
+    "index/worker_threads": "index/build/test_gpu_pipeline",
+    "integrations/source": "integrations/test_langchain",
+    "model/bulk_encoder": "index/build/test_gpu_pipeline",
+    "model/card": "nn/onnx/test_export",
+    "model/folders": "model/test_load",
+    "model/tasks": "nn/test_adapted_folder",
+    "nn/checkpoint": "nn/test_phrase_model",
+    "nn/device": "nn/test_question_tower",
+    "nn/gpu/packed_backbone": "nn/gpu/test_encoder",
+    "nn/onnx/restore": "nn/onnx/test_export",
+    "nn/passage_tower": "nn/gpu/test_encoder",
+    "nn/towers": "train/phrases/test_objective",
+    "quantize/base": "quantize/test_product",
+    "search/answers": "search/test_searcher",
+    "search/scoring/searchable": "search/scoring/test_pairs",
+    "search/timings": "search/test_searcher",
+    "serve/api/answers": "serve/test_app",
+    "serve/api/auth": "serve/test_app",
+    "serve/api/documents": "serve/test_app",
+    "serve/api/extract": "serve/test_app",
+    "serve/api/info": "serve/test_app",
+    "serve/api/schemas": "serve/api/test_openapi",
+    "serve/problems": "serve/test_app",
+    "serve/runtime/logs": "serve/test_app",
+    "serve/runtime/metrics": "serve/test_app",
+    "serve/runtime/middleware": "serve/test_app",
+    "serve/runtime/service": "serve/test_app",
+    "train/loop/checkpoint": "train/loop/test_loop",
+    "train/loop/meter": "train/loop/test_loop",
+    "train/loop/tensors": "train/phrases/test_batches",
+    "train/queries/best_epoch": "train/queries/test_task",
+    "train/queries/run": "train/queries/test_task",
+    "version": "test_package",
+}
+
+# File names that several folders have, and why each is clear there. Commands are named by the user's words, not here.
+SHARED_NAMES = {
+    "answers": "search finds them, serve/api answers requests with them",
+    "base": "the base class of its folder's kinds",
+    "checkpoint": "nn loads one, train/loop writes and resumes one",
+    "confidence": "search predicts it, evaluate/tune fits it",
+    "documents": "text defines them, serve/api has the requests that change them",
+    "encoder": "model encodes on a CPU, nn/gpu on a GPU",
+    "files": "text/readers opens them, data finds question files",
+    "passages": "text splits documents into them, search reads them back",
+    "quantizer": "nn/gpu applies it, evaluate/tune chooses it",
+    "question_generator": "nn has the network, train its training",
+    "reader": "nn has the network, train its training; index/segment reads a segment",
+    "settings": "of an index and of the service",
+    "task": "what train/phrases and train/queries train",
+}
+
+
+def modules() -> Iterator[Path]:
+    """Paths below the package, without suffix."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.name != "__init__.py":
+            yield path.relative_to(PACKAGE).with_suffix("")
+
+
+def has_mirror(module: Path) -> bool:
+    return (TESTS / module.parent / f"test_{module.name}.py").is_file()
+
+
+def test_every_module_has_a_test_file_or_is_named_as_covered() -> None:
+    uncovered = {module.as_posix() for module in modules() if not has_mirror(module)}
+    assert uncovered == COVERED_BY.keys()
+
+
+def test_the_covering_files_exist() -> None:
+    assert [name for name in COVERED_BY.values() if not (TESTS / f"{name}.py").is_file()] == []
+
+
+def test_no_folder_is_crowded() -> None:
+    sizes = Counter(module.parent.as_posix() for module in modules())
+    assert {folder: size for folder, size in sizes.items() if size > MOST_MODULES} == {}
+
+
+def test_every_folder_says_what_may_be_in_it() -> None:
+    folders = {PACKAGE / module.parent for module in modules()}
+    silent = [folder for folder in folders if not ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))]
+    assert silent == []
+
+
+def test_file_names_are_unique_or_made_so_by_their_folder() -> None:
+    places = defaultdict(list)
+    for module in modules():
+        if module.parts[0] != "cli":
+            places[module.name].append(module.as_posix())
+    assert {name for name, found in places.items() if len(found) > 1} == SHARED_NAMES.keys()
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Top-level packages of all imports, also of those inside functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield (node.module or "").partition(".")[0]
+
+
+def test_imports() -> None:
+    """torch in `nn` and `train` alone, and nothing imported by a string."""
+    for module in modules():
+        source = (PACKAGE / module).with_suffix(".py").read_text()
+        assert "import_module" not in source, module
+        assert "__import__" not in source, module
+        if module.parts[0] not in TORCH_FOLDERS:
+            assert "torch" not in imported(ast.parse(source)), module
