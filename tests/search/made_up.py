@@ -151,6 +151,7 @@ def as_segment(made: MemorySegment) -> Segment:
 class SegmentMaker:
     random: np.random.Generator
     hide: bool = False
+    keep: float = 0.8  # of the words
     texts: list[Document] = field(default_factory=list)
     passages: list[str] = field(default_factory=list)
     tokens: list[tuple[int, int, int]] = field(default_factory=list)
@@ -171,7 +172,7 @@ class SegmentMaker:
 
     def _add_tokens(self, words: Sequence[str]) -> None:
         begins = np.cumsum([0, *(len(word) + 1 for word in words)]).tolist()
-        kept = [i for i in range(len(words)) if self.random.random() < 0.8]
+        kept = [i for i in range(len(words)) if self.random.random() < self.keep]
         for place, word in enumerate(kept):
             max_span = int(self.random.integers(0, min(len(kept) - place, 6)))
             self.tokens.append((begins[word], len(words[word]), max_span))
