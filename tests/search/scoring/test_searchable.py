@@ -2,8 +2,9 @@
 
 from hypothesis import given
 
+from densephrases.arrays import owners
 from densephrases.search.filters import Filter
-from densephrases.search.scoring.searchable import exact_candidates, passages_of, searchable_segments
+from densephrases.search.scoring.searchable import exact_candidates, searchable_segments
 from tests.search.made_up import MemoryIndex, indexes
 
 
@@ -18,7 +19,7 @@ def test_rows_of_matching_documents(index: MemoryIndex) -> None:
             if document.metadata["lang"] == "en" and not (deleted is not None and deleted[number])
         ]
         passages = [p for p, document in enumerate(made.passage_documents.tolist()) if document in documents]
-        rows = [row for p in passages for row in range(*made.passage_rows[p : p + 2].tolist())]
+        rows = [row for p in passages for row in range(*made.vector_edges[p : p + 2].tolist())]
         expected += [rows] if rows else []
     assert [each.listed_rows().tolist() for each in searchable_segments(index, wanted)] == expected
 
@@ -27,7 +28,7 @@ def test_rows_of_matching_documents(index: MemoryIndex) -> None:
 def test_counts_are_those_of_the_rows(index: MemoryIndex) -> None:
     for each in index.searchable():
         rows = each.listed_rows()
-        passages = passages_of(each.segment, rows)
+        passages = owners(each.segment.vector_edges, rows)
         documents = each.segment.passage_documents[passages]
         assert (each.rows, each.passages) == (len(rows), len(set(passages.tolist())))
         assert each.documents == len(set(documents.tolist()))

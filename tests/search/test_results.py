@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from densephrases.search.answers import DistinctResults, answers_from_phrases
 from densephrases.search.passages import PassageTexts
 from densephrases.search.request import Unit
+from densephrases.search.results import DistinctResults, answers_from_phrases
 from densephrases.search.scoring.pairs import Phrases
 
 from .made_up import MemoryIndex, SegmentMaker
