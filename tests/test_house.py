@@ -60,7 +60,7 @@ COVERED_BY = {
     "index/worker_threads": "index/build/test_gpu_pipeline",
     "integrations/source": "integrations/test_langchain",
     "model/bulk_encoder": "index/build/test_gpu_pipeline",
-    "model/card": "nn/onnx/test_export",
+    "model/card": "train/test_average",
     "model/folders": "model/test_load",
     "model/tasks": "nn/test_adapted_folder",
     "nn/checkpoint": "nn/test_phrase_model",
