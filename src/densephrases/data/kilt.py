@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from densephrases.data.questions import json_lines
 from densephrases.errors import DataError
+
+DocumentKey = Literal["id", "title"]
+"""By which documents of a file are compared with those of an index."""
 
 _ID_KEYS = ("wikipedia_id", "document")
 

@@ -5,9 +5,9 @@ Any phrase knows the document it stands in, so that the evidence KILT asks for p
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
-from densephrases.data.kilt import EvidenceDocument, KiltRecord
+from densephrases.data.kilt import DocumentKey, EvidenceDocument, KiltRecord
 from densephrases.errors import DataError
 from densephrases.evaluate.kilt_scores import KiltScores, mean, scores
 from densephrases.index.kinds import DEFAULT_EFFORT
@@ -19,8 +19,6 @@ from densephrases.search.relations import prefer_titled
 ASKED_AT_ONCE = 256
 DOCUMENTS = 5  # as many as recall is measured of
 _RESULTS = 50  # among which a document about the subject is looked for
-
-By = Literal["id", "title"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ class SlotScores:
         }
 
 
-def provable(index: PhraseIndex, records: Sequence[KiltRecord], by: By = "id") -> list[KiltRecord]:
+def provable(index: PhraseIndex, records: Sequence[KiltRecord], by: DocumentKey = "id") -> list[KiltRecord]:
     """The records with an evidence that is in the index as a whole."""
     names = sorted({_name(document, by) for record in records for each in record.evidence for document in each} - {""})
     known = set(index.folder.snapshot.locate(names)) if by == "id" else _titles(index).intersection(names)
@@ -89,20 +87,20 @@ def fill_slots(
         advance(len(batch))
 
 
-def slot_scores(filled: Sequence[FilledSlot], counted: Sequence[KiltRecord], by: By = "id") -> SlotScores:
+def slot_scores(filled: Sequence[FilledSlot], counted: Sequence[KiltRecord], by: DocumentKey = "id") -> SlotScores:
     judged = {slot.record.id: _scores(slot, by) for slot in filled if slot.record.answers}
     return SlotScores(
         len(counted), len(judged), mean([judged[record.id] for record in counted]), mean(list(judged.values()))
     )
 
 
-def _scores(slot: FilledSlot, by: By) -> KiltScores:
+def _scores(slot: FilledSlot, by: DocumentKey) -> KiltScores:
     ranked = list(dict.fromkeys(_name(document, by) for document in slot.documents))
     evidence = [[_name(document, by) for document in each] for each in slot.record.evidence]
     return scores(slot.text, ranked, slot.record.answers, evidence)
 
 
-def _name(document: SourceDocument | EvidenceDocument, by: By) -> str:
+def _name(document: SourceDocument | EvidenceDocument, by: DocumentKey) -> str:
     return document.id if by == "id" else document.title
 
 

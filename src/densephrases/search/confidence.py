@@ -1,4 +1,4 @@
-"""From the scores of a result list to the probability that a result is right."""
+"""From the scores of a result list to the probability that each result is right."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from densephrases.errors import ConfigError
 
-# The results that count: the same however many a caller asks for, and whatever the size of the collection.
+# Results that the softmax is over: fixed, so that confidences depend neither on k nor on the size of the collection.
 RIVALS = 10
-# What scores are divided by before their softmax, of which the likeliest is taken: scores of a trained model lie so far
-# apart that their own softmax gives nearly all to the first.
+# Temperatures of the softmax that are tried in fitting: scores of a trained model are so far apart that at temperature
+# 1 the first result gets nearly all of the probability.
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0)
 L2 = 1e-3  # of the mean loss, on features of unit variance: only there to keep separable data finite
 
@@ -30,9 +30,9 @@ class Calibration:
 
     Attributes:
         score: Weight of the result's score.
-        gap: Weight of how much that exceeds the best score of another result.
-        share: Weight of the logarithm of its share in the softmax of the best results.
-        temperature: What scores are divided by in that softmax.
+        gap: Weight of the difference to the best score of another result.
+        share: Weight of the log-softmax of the score among the best results.
+        temperature: Of that softmax.
     """
 
     intercept: float
@@ -42,7 +42,7 @@ class Calibration:
     temperature: float = 1.0
 
     def probability(self, scores: ArrayLike) -> Numbers:
-        """Of each result, given the scores of a question's distinct results, best first: `RIVALS` of them or more."""
+        """Of each result, given the scores of a question's distinct results, best first: at least `RIVALS`."""
         weights = np.array([self.score, self.gap, self.share])
         return _logistic(features(scores, self.temperature) @ weights + self.intercept)
 
@@ -65,7 +65,7 @@ class Calibration:
     def from_dict(cls, values: Mapping[str, Any]) -> "Calibration":
         names = {f.name for f in fields(cls)}
         if values.keys() != names or not all(isinstance(value, int | float) for value in values.values()):
-            raise ConfigError(f"{dict(values)!r} is no calibration; expected a number for each of {sorted(names)}.")
+            raise ConfigError(f"{dict(values)!r} is not a calibration; expected a number for each of {sorted(names)}.")
         return cls(**{name: float(value) for name, value in values.items()})
 
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +13,7 @@ from rich.table import Table
 
 from densephrases.cli.lines import counted, read_lines
 from densephrases.cli.options import AsJson, Effort, IndexArgument, IndexModel, KiltFile, LexicalWeight, Task, Truecase
+from densephrases.data.questions import Format
 from densephrases.search.request import Unit
 
 if TYPE_CHECKING:
@@ -21,19 +21,6 @@ if TYPE_CHECKING:
     from densephrases.search.phrase_index import PhraseIndex
 
 progress_console = Console(stderr=True, highlight=False)
-
-
-class Format(StrEnum):
-    lines = "lines"
-    nq_open = "nq-open"
-    webquestions = "webquestions"
-    trec = "trec"
-    triviaqa = "triviaqa"
-    squad = "squad"
-    entityquestions = "entityquestions"
-    dpr = "dpr"
-    kilt = "kilt"
-    beir = "beir"
 
 
 def open_domain(
@@ -67,7 +54,7 @@ def open_domain(
     from densephrases.text.normalize import normalize_answer
 
     require_measures()
-    file = read_questions(data, None if form is None else form.value, regex)
+    file = read_questions(data, form, regex)
     allowed = None if candidates is None else frozenset(map(normalize_answer, read_lines(candidates)))
     options = OpenOptions(
         k=k, unit=unit, truecase=truecase, effort=effort, lexical_weight=lexical_weight, candidates=allowed

@@ -1,7 +1,6 @@
 """`densephrases eval slots`: facts asked of a whole index."""
 
 import json
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +21,7 @@ from densephrases.cli.options import (
     PreferTitles,
     Task,
 )
+from densephrases.data.kilt import DocumentKey
 from densephrases.errors import DataError
 
 if TYPE_CHECKING:
@@ -39,18 +39,13 @@ _LABELS = {
 }
 
 
-class By(StrEnum):
-    by_id = "id"
-    by_title = "title"
-
-
 def slots(
     folder: IndexArgument,
     data: Annotated[Path, typer.Argument(help="Facts in KILT's format, plain or compressed.")],
     task: Task = None,
     documents_by: Annotated[
-        By, typer.Option(help="How documents of the file and of the index are compared.")
-    ] = By.by_id,
+        DocumentKey, typer.Option(help="How documents of the file and of the index are compared.")
+    ] = "id",
     prefer_titles: PreferTitles = False,
     effort: Effort = 0.5,
     lexical_weight: LexicalWeight = None,
@@ -74,7 +69,7 @@ def slots(
         raise DataError(f"'{data}' has no answers to compare with; give --kilt FILE to write predictions.")
     refuse_missing_folder(kilt)
     index = PhraseIndex.open(folder, model, task)
-    counting = provable(index, records, documents_by.value) if to_judge else []
+    counting = provable(index, records, documents_by) if to_judge else []
     with Progress(console=progress_console, transient=True) as progress:
         bar = progress.add_task("asking", total=len(records))
         filled = list(
@@ -92,7 +87,7 @@ def slots(
     if not to_judge:
         typer.echo(f"No answers to compare with: {counted(len(filled), 'prediction')} written to {kilt}", err=True)
         return
-    scores = slot_scores(filled, counting, documents_by.value)
+    scores = slot_scores(filled, counting, documents_by)
     about = {"task": task, "documents_in_index": len(index), "prefer_titles": prefer_titles}
     if as_json:
         typer.echo(json.dumps(scores.to_dict() | about))
