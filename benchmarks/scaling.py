@@ -35,9 +35,9 @@ from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.by_kind import choose_kind, open_candidates, write_candidates
 from densephrases.index.candidates.exact import ExactCandidates
 from densephrases.index.candidates.ivf_file import INVERTED_FILES
-from densephrases.index.durable_files import replace_json
+from densephrases.index.files.durable import replace_json
+from densephrases.index.files.mapped import release_pages
 from densephrases.index.kinds import DEFAULT_EFFORT, CandidateKind
-from densephrases.index.mapped import release_pages
 from densephrases.index.segment.files import CENTROIDS_FILE, VECTORS_FILE
 from densephrases.index.vectors.encoded import EncodedVectors
 from densephrases.index.vectors.store import VectorStore

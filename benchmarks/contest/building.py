@@ -15,7 +15,7 @@ from contest.engines import ENGINES, Engine, export_reader, export_sentence_enco
 from contest.measures import rights
 from contest.retrievers import Bm25Passages, DensePassages, sentence_encoder
 from densephrases.data.questions import OpenQuestion
-from densephrases.index.durable_files import replace_json
+from densephrases.index.files.durable import replace_json
 from densephrases.index.kinds import Quantizer
 from densephrases.model.load import load
 from densephrases.search.phrase_index import PhraseIndex, Threshold

@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 
 from densephrases.arrays import Floats, owners
 from densephrases.errors import ConfigError, DataError, PhraseIndexError
-from densephrases.index import durable_files as disk
 from densephrases.index import folder
 from densephrases.index.build import builder
 from densephrases.index.candidates import exact
+from densephrases.index.files import durable as disk
+from densephrases.index.files.lock import only_writer
 from densephrases.index.folder import IndexFolder
 from densephrases.index.kinds import QUANTIZERS, Quantizer
-from densephrases.index.lock import only_writer
 from densephrases.index.settings import IndexSettings
 from densephrases.model.padding import TokenBatch
 from densephrases.text.documents import Document

@@ -47,5 +47,5 @@ def test_dictionary_and_back() -> None:
     calibration = Calibration(-1.0, 0.5, 0.25, 2.0)
     assert Calibration.from_dict(calibration.to_dict()) == calibration
     for values in ({}, {**calibration.to_dict(), "more": 1.0}, {**calibration.to_dict(), "gap": "wide"}):
-        with pytest.raises(ConfigError, match="is no calibration"):
+        with pytest.raises(ConfigError, match="is not a calibration"):
             Calibration.from_dict(values)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from densephrases.arrays import Mask
-from densephrases.index.durable_files import HashedFile
+from densephrases.index.files.durable import HashedFile
 from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifest, SegmentEntry
 from densephrases.index.own_files import remove_unnamed
 from densephrases.index.snapshot import DocumentLocation, Snapshot, deletion_marks

@@ -11,9 +11,9 @@ from densephrases.index.build.builder import SegmentBuilder
 from densephrases.index.build.merge import Run, add_candidates, copy_runs, is_whole, largest_segment, plan_merge
 from densephrases.index.commits import Commits
 from densephrases.index.disk_usage import DiskUsage
-from densephrases.index.durable_files import full_disk_explained
+from densephrases.index.files.durable import full_disk_explained
+from densephrases.index.files.lock import only_writer
 from densephrases.index.info import IndexInfo
-from densephrases.index.lock import only_writer
 from densephrases.index.manifest import DELETED_FOLDER, MANIFEST_FILE, SEGMENTS_FOLDER, Manifest, SegmentEntry
 from densephrases.index.own_files import refuse_foreign, refuse_links
 from densephrases.index.progress import Progress, ProgressCallback

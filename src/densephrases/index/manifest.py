@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from densephrases.errors import PhraseIndexError
-from densephrases.index.durable_files import FileEntry, replace_json
+from densephrases.index.files.durable import FileEntry, replace_json
 from densephrases.index.former_manifest import FORMER_SCHEMA, from_former
 from densephrases.index.kinds import CandidateKind
 from densephrases.index.settings import IndexSettings

@@ -7,7 +7,7 @@ from pathlib import Path
 from densephrases.atomic_files import new_path
 from densephrases.errors import PhraseIndexError
 from densephrases.index.candidates.ivf_file import INVERTED_FILES
-from densephrases.index.lock import LOCK_FILE
+from densephrases.index.files.lock import LOCK_FILE
 from densephrases.index.manifest import DELETED_FOLDER, MANIFEST_FILE, SEGMENTS_FOLDER, Manifest
 from densephrases.index.segment.files import FORMER_FILES, SEGMENT_FILES
 

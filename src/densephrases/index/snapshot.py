@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Mask
 from densephrases.errors import PhraseIndexError
-from densephrases.index.durable_files import DAMAGE_REMEDY, FileEntry
+from densephrases.index.files.durable import DAMAGE_REMEDY, FileEntry
+from densephrases.index.files.mapped import map_array
 from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifest, SegmentEntry
-from densephrases.index.mapped import map_array
 from densephrases.index.segment.document_keys import id_hash
 from densephrases.index.segment.reader import Segment
 from densephrases.quantize.codebooks import ProductQuantizer

@@ -16,7 +16,7 @@ import pytest
 
 from densephrases.cli.show import building
 from densephrases.cli.show.building import Building
-from densephrases.index import durable_files as disk
+from densephrases.index.files import durable as disk
 from densephrases.index.progress import Progress
 from densephrases.model.encoder import Encoder
 from densephrases.search.phrase_index import PhraseIndex

@@ -22,7 +22,7 @@ from densephrases.index.candidates.ivf_file import (
     write_inverted,
 )
 from densephrases.index.candidates.ivf_training import build_ivf
-from densephrases.index.durable_files import FileEntry
+from densephrases.index.files.durable import FileEntry
 from densephrases.index.kinds import CandidateKind
 from densephrases.index.vectors.store import VectorStore
 from tests.index.made_up import store_of

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from densephrases.errors import PhraseIndexError
-from densephrases.index.durable_files import HashedFile
+from densephrases.index.files.durable import HashedFile
 from densephrases.index.segment import text_blocks as blocks
 from densephrases.index.segment.text_blocks import BLOCK_BYTES, FIRST_BLOCKS, BlockedText, BlockWriter
 from tests.index.made_up import long_text

@@ -66,7 +66,7 @@ def test_unusable_documents(index: PhraseIndex, keys: Keys, documents: Any) -> N
 
 
 def test_an_index_in_use(index: PhraseIndex, keys: Keys) -> None:
-    from densephrases.index.lock import only_writer
+    from densephrases.index.files.lock import only_writer
 
     with running(index, keys=keys) as service, only_writer(index.folder.folder):
         reply = service.call("DELETE", "/v1/documents?id=paris", None, bearer(ADMIN))

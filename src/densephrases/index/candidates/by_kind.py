@@ -8,7 +8,7 @@ from densephrases.index.candidates.ivf import IvfCandidates
 from densephrases.index.candidates.ivf_file import write_inverted
 from densephrases.index.candidates.ivf_training import FEWEST_CLUSTERED, build_ivf
 from densephrases.index.candidates.passages import PassageCandidates
-from densephrases.index.durable_files import FileEntry
+from densephrases.index.files.durable import FileEntry
 from densephrases.index.kinds import CandidateKind
 from densephrases.index.vectors.store import VectorStore
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.errors import PhraseIndexError, first_line
-from densephrases.index.durable_files import FileEntry, HashedFile
-from densephrases.index.mapped import map_array, release_pages
+from densephrases.index.files.durable import FileEntry, HashedFile
+from densephrases.index.files.mapped import map_array, release_pages
 
 EMPTY_FILE = "candidates.faiss"  # centroids and codebooks
 CODES_FILE = "candidate_codes.bin"  # of all lists in turn, in the layout of faiss

@@ -7,8 +7,8 @@ import numpy as np
 
 from densephrases.arrays import Floats
 from densephrases.index.candidates.ivf import one_thread
+from densephrases.index.files.mapped import release_pages
 from densephrases.index.kinds import CandidateKind
-from densephrases.index.mapped import release_pages
 from densephrases.index.vectors.store import VectorStore
 
 FEWEST_CLUSTERED = 1000

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
-from densephrases.index.mapped import release_pages
+from densephrases.index.files.mapped import release_pages
 from densephrases.index.vectors.store import VectorStore
 from densephrases.quantize.product import PQCodec, ResidualPQCodec
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.by_kind import open_candidates
+from densephrases.index.files.mapped import map_array
 from densephrases.index.manifest import SegmentEntry
-from densephrases.index.mapped import map_array
 from densephrases.index.segment.document_keys import id_hash
 from densephrases.index.segment.files import (
     ARRAYS,

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.errors import PhraseIndexError
-from densephrases.index.durable_files import DAMAGE_REMEDY, HashedFile
+from densephrases.index.files.durable import DAMAGE_REMEDY, HashedFile
 
 # Ten passages from all over take 0.7 ms on one ARM core, and the text of `squad-dev` 0.403 of its size; with blocks of
 # 16, 32 and 64 KiB these are 1.1, 1.7 and 2.8 ms for 0.389, 0.379 and 0.372.

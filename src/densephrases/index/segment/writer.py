@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.atomic_files import sync_folder
-from densephrases.index.durable_files import FileEntry, HashedFile
+from densephrases.index.files.durable import FileEntry, HashedFile
+from densephrases.index.files.mapped import release_pages
 from densephrases.index.manifest import SegmentEntry
-from densephrases.index.mapped import release_pages
 from densephrases.index.segment.document_keys import PreparedDocument
 from densephrases.index.segment.files import (
     ARRAYS,

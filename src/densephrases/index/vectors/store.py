@@ -13,8 +13,8 @@ import faiss
 import numpy as np
 
 from densephrases.arrays import Floats, Ints
+from densephrases.index.files.mapped import map_array
 from densephrases.index.kinds import Quantizer
-from densephrases.index.mapped import map_array
 from densephrases.index.vectors.centroids import PassageCentroids
 from densephrases.index.vectors.encoded import EncodedVectors, fit_codec
 from densephrases.quantize.base import IndexCodec, Records

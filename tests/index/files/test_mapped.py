@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from densephrases.index.mapped import map_array, release_pages
+from densephrases.index.files.mapped import map_array, release_pages
 
 
 def test_released_pages_are_read_again(tmp_path: Path) -> None:

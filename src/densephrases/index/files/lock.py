@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from densephrases.errors import IndexBusyError
-from densephrases.index.durable_files import opened_here
+from densephrases.index.files.durable import opened_here
 
 if sys.platform == "win32":
     import msvcrt
