@@ -9,7 +9,7 @@ own, as segments of an index have them, on disk and mapped; rows are coded as th
 question, its start and its end together, with as many candidates as a question of ten answers begins with. Recall is of
 the ten best rows of exhaustive search.
 
-10^7 compact vectors of 384 numbers take 0.7 GB. With --work stores are kept.
+10^7 pq vectors of 384 components take 0.7 GB. With --work stores are kept.
 """
 
 import json

@@ -3,10 +3,9 @@
 python benchmarks/storage.py FILE [--model MODEL] [--keep 1 --keep 0.45 ...] [--code int8 --code PQ48 ...]
     [--every 6] [--work FOLDER] [--json FILE] [--plot FILE]
 
-Search is exhaustive, over what codes decode to. A pq is one of the index's own (fp16, int8, int4, compact), the
-folder of a model with another code for compact rows (`tune quantizer --bytes N`), or a factory string of faiss, such
-as SQ4, PQ48, RaBitQ or PCA128,SQ4; `float32` is the model's own vectors. Bytes are those
-of codes alone; `densephrases info INDEX --storage` tells the rest. With --work vectors are encoded once.
+Search is exhaustive, over decoded vectors. A code is one of an index's quantizers (fp16, int8, int4, pq), the folder of
+a model with another product quantizer (`tune quantizer --bytes N`), or a factory string of Faiss, such as SQ4, PQ48, RaBitQ or PCA128,SQ4; `float32` is the model's own vectors. Bytes are those
+of codes alone; `densephrases info INDEX --storage` shows the rest. With --work vectors are encoded once.
 """
 
 import json

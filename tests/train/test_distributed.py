@@ -74,11 +74,11 @@ def test_losses_add_up_to_those_of_one_process(results: list[dict[str, Tensor]],
 
 def slots(state: dict[str, Tensor]) -> list[Tensor]:
     """The phrases of each slot as rows of numbers, whatever order the processes had them in."""
-    golds = GoldPhrases(**{f.name: state[f"queue.{f.name}"] for f in fields(GoldPhrases)})
-    columns = [golds.answer_N, golds.passage_N, golds.start_N, golds.end_N]
-    rows = torch.cat([torch.stack(columns, dim=1).float(), golds.start_ND, golds.end_ND], dim=1)
+    gold = GoldPhrases(**{f.name: state[f"queue.{f.name}"] for f in fields(GoldPhrases)})
+    columns = [gold.answer_N, gold.passage_N, gold.start_N, gold.end_N]
+    rows = torch.cat([torch.stack(columns, dim=1).float(), gold.start_ND, gold.end_ND], dim=1)
     result = []
-    for slot, valid in zip(rows.chunk(2), golds.valid_N.chunk(2), strict=True):
+    for slot, valid in zip(rows.chunk(2), gold.valid_N.chunk(2), strict=True):
         kept = slot[valid]
         result.append(kept[sorted(range(len(kept)), key=lambda i: kept[i, :4].tolist())])
     return result

@@ -71,7 +71,7 @@ def newest_golds(task: PhraseTask) -> int:
 
 
 def gathered_golds(rank: int) -> dict[str, Tensor]:
-    """Three golds of process 0 and two of process 1, and what gradient the local ones receive."""
+    """Three gold of process 0 and two of process 1, and what gradient the local ones receive."""
     count = 3 - rank
     numbers = torch.arange(count) + 10 * rank
     vectors = numbers[:, None].float().repeat(1, 4).requires_grad_()

@@ -17,7 +17,7 @@ def vectors(count: int, dim: int) -> "np.ndarray[tuple[int, int], np.dtype[np.fl
 
 @given(st.integers(1, 30), st.lists(st.integers(0, 9), max_size=8), st.integers(1, 20))
 def test_codes_are_those_of_an_index(dim: int, rows: list[int], at_once: int) -> None:
-    """But for numbers between two leaves, which rounding may decide."""
+    """But for numbers between two centroids, which rounding may decide."""
     codec, rows_P = ResidualPQCodec(code_for(dim)), np.array(rows, dtype=np.int64)
     given_rows = vectors(sum(rows), dim)
     expected = EncodedVectors.by_codec(given_rows, rows_P, codec)

@@ -61,8 +61,8 @@ def test_columns_of_a_batch(tokens: Tokens) -> None:
     assert batch.answer_Q.tolist() == [70, 70, 71]
     assert batch.starts_QK.tolist() == [[first, first + 3], [3, -1], [first + 2, -1]]
     assert batch.ends_QK.tolist() == [[first + 1, first + 4], [3, -1], [first + 2, -1]]
-    golds = batch.passages.ids[batch.owner_Q, batch.starts_QK[:, 0]]
-    assert golds.tolist() == [w.ids[c] for w, c in ((windows[0], first), (windows[1], 3), (windows[0], first + 2))]
+    gold = batch.passages.ids[batch.owner_Q, batch.starts_QK[:, 0]]
+    assert gold.tolist() == [w.ids[c] for w, c in ((windows[0], first), (windows[1], 3), (windows[0], first + 2))]
     assert batch.teacher_start_QT is None
     assert batch.teacher_end_QT is None
 

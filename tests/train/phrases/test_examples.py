@@ -187,15 +187,15 @@ def test_the_sample_slices_back_to_its_answers(tokenizer: Tokenizer) -> None:
     assert report.questions == sum(len(p.questions) for p in passages) == counted(report)
     assert report.used == sum(len(e.questions) for e in built) > 70
     assert report.inexact <= 2
-    golds = {q.id: q.answers[0].text for p in passages for q in p.questions}
+    gold = {q.id: q.answers[0].text for p in passages for q in p.questions}
     matches = 0
     for example in built:
         text, offsets = passages[example.passage].passage.text, tokenized[example.passage].offsets
         for question in example.questions:
             for first, last in question.spans:
                 found = text[offsets[first, 0] : offsets[last, 1]]
-                assert golds[question.id] in found
-                matches += normalize_answer(found) == normalize_answer(golds[question.id])
+                assert gold[question.id] in found
+                matches += normalize_answer(found) == normalize_answer(gold[question.id])
     assert matches == report.used - report.inexact
 
 

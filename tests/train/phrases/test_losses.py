@@ -148,28 +148,28 @@ def test_filter_loss_is_weighted_cross_entropy(seed: int, weight: float) -> None
 
 def test_negative_loss_by_hand() -> None:
     """Scores [[ln 3, 0], [ln 3, ln 2]], each question's own gold on the diagonal."""
-    golds = torch.eye(2)
+    gold = torch.eye(2)
     queries = torch.tensor([[3.0, 1.0], [3.0, 2.0]]).log()
-    loss = negative_loss(queries, golds, torch.zeros(2, 2, dtype=torch.bool), torch.tensor([0, 1]))
+    loss = negative_loss(queries, gold, torch.zeros(2, 2, dtype=torch.bool), torch.tensor([0, 1]))
     assert values(loss) == pytest.approx([math.log(4 / 3), math.log(5 / 2)])
 
 
 def test_excluded_candidates_are_no_negatives() -> None:
-    queries, golds = torch.randn(2, 4, requires_grad=True), torch.randn(3, 4, requires_grad=True)
+    queries, gold = torch.randn(2, 4, requires_grad=True), torch.randn(3, 4, requires_grad=True)
     excluded = torch.tensor([[True, True, False], [False, True, False]])  # its own gold among them
-    loss = negative_loss(queries, golds, excluded, torch.tensor([0, 1]))
-    scores = (queries @ golds.T).detach().numpy()
+    loss = negative_loss(queries, gold, excluded, torch.tensor([0, 1]))
+    scores = (queries @ gold.T).detach().numpy()
     assert values(loss) == pytest.approx([-log_softmax(scores[0, [0, 2]])[0], -log_softmax(scores[1])[1]], abs=1e-5)
     torch.autograd.backward(loss[0])
-    assert golds.grad is not None
-    assert not golds.grad[1].any()
-    assert torch.isfinite(golds.grad).all()
+    assert gold.grad is not None
+    assert not gold.grad[1].any()
+    assert torch.isfinite(gold.grad).all()
 
 
 def test_own_gold_need_not_be_first() -> None:
-    queries, golds = torch.randn(2, 4), torch.randn(5, 4)
-    loss = negative_loss(queries, golds, torch.zeros(2, 5, dtype=torch.bool), torch.tensor([3, 4]))
-    scores = (queries @ golds.T).numpy()
+    queries, gold = torch.randn(2, 4), torch.randn(5, 4)
+    loss = negative_loss(queries, gold, torch.zeros(2, 5, dtype=torch.bool), torch.tensor([3, 4]))
+    scores = (queries @ gold.T).numpy()
     assert values(loss) == pytest.approx([-log_softmax(scores[0])[3], -log_softmax(scores[1])[4]], abs=1e-5)
 
 

@@ -185,8 +185,8 @@ def test_coherency_like_all_pairs(case: Case) -> None:
             for j in inside
             if i <= j
         }
-        golds = list(zip(gold_columns(batch.starts_QK[q]), gold_columns(batch.ends_QK[q]), strict=True))
-        expected.append(-np.log(sum(np.exp(pairs[g]) for g in golds) / sum(np.exp(s) for s in pairs.values())))
+        gold = list(zip(gold_columns(batch.starts_QK[q]), gold_columns(batch.ends_QK[q]), strict=True))
+        expected.append(-np.log(sum(np.exp(pairs[g]) for g in gold) / sum(np.exp(s) for s in pairs.values())))
     found = coherency_loss(batch, case.vectors, questions, SPLIT)
     assert found.tolist() == pytest.approx(expected, rel=1e-4)
     losses = phrase_losses(batch, case.vectors, questions, LossWeights(), "student_teacher", SPLIT)
@@ -202,17 +202,17 @@ def test_gold_phrases_takes_the_likeliest_occurrence(case: Case) -> None:
         with torch.no_grad():
             vectors[owner, batch.starts_QK[row, favoured]] += questions.start_BD[row]
             vectors[owner, batch.ends_QK[row, favoured]] += questions.end_BD[row]
-        golds = gold_phrases(batch, vectors, questions)
-        starts, ends = golds.start_N - batch.shift_Q, golds.end_N - batch.shift_Q  # columns again
+        gold = gold_phrases(batch, vectors, questions)
+        starts, ends = gold.start_N - batch.shift_Q, gold.end_N - batch.shift_Q  # columns again
         assert (starts[row], ends[row]) == (batch.starts_QK[row, favoured], batch.ends_QK[row, favoured])
         for q, passage in enumerate(batch.owner_Q.tolist()):
-            assert torch.equal(golds.start_ND[q], vectors[passage, starts[q]])
-            assert torch.equal(golds.end_ND[q], vectors[passage, ends[q]])
-        assert golds.start_ND.requires_grad
-    assert (golds.start_N >= 0).all(), "padding of K is never chosen"
-    assert golds.answer_N.tolist() == batch.answer_Q.tolist()
-    assert golds.passage_N.tolist() == batch.passage_Q.tolist()
-    assert golds.valid_N.all()
+            assert torch.equal(gold.start_ND[q], vectors[passage, starts[q]])
+            assert torch.equal(gold.end_ND[q], vectors[passage, ends[q]])
+        assert gold.start_ND.requires_grad
+    assert (gold.start_N >= 0).all(), "padding of K is never chosen"
+    assert gold.answer_N.tolist() == batch.answer_Q.tolist()
+    assert gold.passage_N.tolist() == batch.passage_Q.tolist()
+    assert gold.valid_N.all()
 
 
 def windowed(tokenizer: Tokenizer) -> tuple[list[PassageExample], PhraseBatch]:
@@ -235,10 +235,10 @@ def test_golds_say_their_place_in_the_passage(tokenizer: Tokenizer) -> None:
     random = torch.Generator().manual_seed(0)
     vectors = torch.randn(*batch.content_PT.shape, HIDDEN, generator=random)
     starts, ends = torch.randn(2, len(batch.owner_Q), HIDDEN, generator=random)
-    golds = gold_phrases(batch, vectors, QuestionStates(starts, ends, None))
+    gold = gold_phrases(batch, vectors, QuestionStates(starts, ends, None))
     expected = [q.spans[0][0] for e in examples for q in e.questions]
     assert len(expected) > len(set(expected)), "tokens of the overlap occur twice"
-    assert golds.start_N.tolist() == golds.end_N.tolist() == expected
+    assert gold.start_N.tolist() == gold.end_N.tolist() == expected
 
 
 def test_one_place_seen_in_two_windows_is_no_negative(tokenizer: Tokenizer) -> None:
@@ -262,11 +262,11 @@ def test_rows_of_no_weight_are_no_negatives(case: Case) -> None:
     """The others' losses are those of a batch without these rows."""
     kept = torch.arange(len(case)) % 3 != 1
     batch = replace(case.batch, weight_Q=kept.float())
-    golds = gold_phrases(batch, case.vectors, case.questions)
-    assert torch.equal(golds.valid_N, kept)
-    found = gold_negative_losses(case.questions, golds, 0)
+    gold = gold_phrases(batch, case.vectors, case.questions)
+    assert torch.equal(gold.valid_N, kept)
+    found = gold_negative_losses(case.questions, gold, 0)
     assert torch.isfinite(found).all()
-    fewer = GoldPhrases(**{name: value[kept] for name, value in vars(golds).items()})
+    fewer = GoldPhrases(**{name: value[kept] for name, value in vars(gold).items()})
     asked = QuestionStates(case.questions.start_BD[kept], case.questions.end_BD[kept], None)
     assert found[kept].tolist() == pytest.approx(gold_negative_losses(asked, fewer, 0).tolist(), rel=1e-5)
     whole = gold_phrases(case.batch, case.vectors, case.questions)
@@ -303,7 +303,7 @@ def test_one_hot_columns() -> None:
 
 @pytest.mark.parametrize("first", [0, 3])
 def test_gold_negatives_like_a_loop(case: Case, first: int) -> None:
-    """The questions' golds stand after `first` golds of other processes and before four of the queue."""
+    """The questions' gold stand after `first` gold of other processes and before four of the queue."""
     own = gold_phrases(case.batch, case.vectors, case.questions)
     random = torch.Generator().manual_seed(1)
     before, after = (
@@ -324,11 +324,11 @@ def test_gold_negatives_like_a_loop(case: Case, first: int) -> None:
     expected = []
     for q in range(len(case)):
         loss = 0.0
-        for query, golds, places in (
+        for query, gold, places in (
             (case.questions.start_BD[q], candidates.start_ND, candidates.start_N),
             (case.questions.end_BD[q], candidates.end_ND, candidates.end_N),
         ):
-            me, scores = first + q, (golds @ query).double().numpy()
+            me, scores = first + q, (gold @ query).double().numpy()
             negatives = [
                 n
                 for n in range(len(candidates))

@@ -156,7 +156,7 @@ def test_the_queue_holds_the_golds_of_the_last_batches(tiny_base: Path, data: Tr
             expected.append(gather(gold_phrases(batch, vectors, questions))[0])
     ring = task.queue.ring
     for name in ("start_ND", "end_ND", "answer_N", "passage_N", "start_N", "end_N"):
-        old = torch.cat([getattr(golds, name)[golds.valid_N] for golds in expected])
+        old = torch.cat([getattr(gold, name)[gold.valid_N] for gold in expected])
         kept = getattr(ring, name)[ring.valid_N]
         assert sorted(kept.flatten().tolist()) == pytest.approx(sorted(old.flatten().tolist()), abs=1e-5)
 
