@@ -4,8 +4,9 @@ python benchmarks/storage.py FILE [--model MODEL] [--keep 1 --keep 0.45 ...] [--
     [--every 6] [--work FOLDER] [--json FILE] [--plot FILE]
 
 Search is exhaustive, over decoded vectors. A code is one of an index's quantizers (fp16, int8, int4, pq), the folder of
-a model with another product quantizer (`tune quantizer --bytes N`), or a factory string of Faiss, such as SQ4, PQ48, RaBitQ or PCA128,SQ4; `float32` is the model's own vectors. Bytes are those
-of codes alone; `densephrases info INDEX --storage` shows the rest. With --work vectors are encoded once.
+a model with another product quantizer (`tune quantizer --bytes N`), or a factory string of Faiss, such as SQ4, PQ48,
+RaBitQ or PCA128,SQ4; `float32` is the model's own vectors. Bytes are those of codes alone; `densephrases info INDEX
+--storage` shows the rest. With --work vectors are encoded once.
 """
 
 import json

@@ -16,6 +16,7 @@ from densephrases import Document, PhraseIndex
 from densephrases.errors import ConfigError, DataError, PhraseIndexError
 from densephrases.index.kinds import Quantizer
 from densephrases.index.progress import Progress
+from densephrases.model.load import load
 from densephrases.search.answers import Answer
 from densephrases.text.readers.read import read_documents
 from tests.index.made_up import HashEncoder
@@ -72,6 +73,13 @@ def test_open(index: PhraseIndex) -> None:
 def test_open_finds_its_model(tmp_path: Path) -> None:
     PhraseIndex.create(tmp_path, CITIES[:1])
     assert PhraseIndex.open(str(tmp_path)).info().settings.model == "small"
+
+
+def test_a_given_encoder_keeps_its_task() -> None:
+    fixtures = Path(__file__).parents[1] / "fixtures" / "v0_1"
+    given = load(fixtures / "model", task="keywords")
+    assert PhraseIndex.open(fixtures / "index-int8", given).encoder is given
+    assert PhraseIndex.open(fixtures / "index-int8", fixtures / "model", "keywords").encoder.config == given.config
 
 
 def test_another_model_is_refused(index: PhraseIndex) -> None:

@@ -88,9 +88,11 @@ class PhraseIndex:
         Args:
             folder: Of the index.
             model: The model that built the index, or another with the same passage encoder; None finds the former.
-            task: Name of one of the model's query encoders; None takes the default one.
+            task: Name of one of the model's query encoders; None takes the default one, or that of a given encoder.
         """
-        encoder = encoder_of(Manifest.load(Path(folder)).settings.model if model is None else model).with_task(task)
+        encoder = encoder_of(Manifest.load(Path(folder)).settings.model if model is None else model)
+        if task is not None:
+            encoder = encoder.with_task(task)
         encoder.open_ahead()
         return cls(IndexFolder.open(Path(folder), encoder.product_quantizer), encoder)
 
