@@ -15,7 +15,6 @@ TORCH_FOLDERS = ("nn", "train")
 # Modules without a test file of their own, and the file that tests them through what uses them.
 COVERED_BY = {
     "__main__": "cli/test_main",
-    "arrays": "quantize/test_learn",
     "cli/article_index": "cli/tune/test_confidence",
     "cli/encoding": "cli/eval/test_reading",
     "cli/extras": "cli/test_main",
@@ -51,12 +50,10 @@ COVERED_BY = {
     "index/candidates/ivf_training": "index/candidates/test_ivf",
     "index/candidates/passages": "index/candidates/test_passage_lists",
     "index/commits": "index/test_folder",
-    "index/files/durable": "index/test_folder",
     "index/files/lock": "index/test_folder",
     "index/former_manifest": "index/test_former_versions",
     "index/info": "index/test_folder",
     "index/kinds": "index/test_folder",
-    "index/manifest": "index/test_folder",
     "index/progress": "cli/indexes/test_index",
     "index/segment/document_keys": "index/build/test_chunks",
     "index/segment/files": "index/test_own_files",
@@ -66,7 +63,6 @@ COVERED_BY = {
     "index/segment/writer": "index/build/test_gpu_pipeline",
     "index/vectors/centroids": "index/vectors/test_store",
     "index/vectors/encoded": "index/vectors/test_store",
-    "index/worker_threads": "index/build/test_gpu_pipeline",
     "model/bulk_encoder": "index/build/test_gpu_pipeline",
     "model/card": "train/test_average",
     "model/precision": "model/test_onnx",

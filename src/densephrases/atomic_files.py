@@ -17,7 +17,7 @@ def replacing(path: Path) -> Iterator[Path]:
     new = new_path(path)
     try:
         yield new
-        _sync(new)
+        _sync(new, os.O_RDWR)
         new.replace(path)
     except BaseException:
         new.unlink(missing_ok=True)
@@ -33,11 +33,12 @@ def replace_file(path: Path, content: bytes | str) -> None:
 def sync_folder(folder: Path) -> None:
     """Make the names in a folder as lasting as its files; where folders cannot be opened, the system does it."""
     if os.name != "nt":
-        _sync(folder)
+        _sync(folder, os.O_RDONLY)
 
 
-def _sync(path: Path) -> None:
-    number = os.open(path, os.O_RDONLY)
+def _sync(path: Path, flags: int) -> None:
+    """Windows syncs a file only if it is open for writing, other systems open a folder only for reading."""
+    number = os.open(path, flags)
     try:
         os.fsync(number)
     finally:

@@ -135,7 +135,7 @@ def test_every_method_of_an_index_that_concerns_documents() -> None:
         "reopened",
         "hold",
         "check",
-        "storage",
+        "disk_usage",
         "searcher",
         "fit",
     }

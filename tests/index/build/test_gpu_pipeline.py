@@ -287,7 +287,7 @@ def test_a_process_that_ended_is_explained() -> None:
     results(pool.tokenize([Passage("the tower")]))
     for child in multiprocessing.active_children():
         child.kill()
-    with pytest.raises(PhraseIndexError, match=r"was ended.*run the same command again"):
+    with pytest.raises(PhraseIndexError, match=r"was killed.*run the same command again"):
         results(pool.tokenize([Passage("the tower")]))
     pool.stop()
 

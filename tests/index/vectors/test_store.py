@@ -29,7 +29,7 @@ def test_scores_are_products_with_decoded_rows(vectors: Floats, kind: Quantizer,
     numbers = st.integers(0, max(len(vectors) - 1, 0))
     rows = np.array(data.draw(st.lists(numbers, max_size=20 if len(vectors) else 0)), dtype=np.int64)
     expected = store.decode(rows).astype(np.float64) @ query.astype(np.float64)
-    np.testing.assert_allclose(store.scores(rows, query), expected, rtol=1e-4, atol=0.5)
+    np.testing.assert_allclose(store.batch_scores(rows, query[None])[0], expected, rtol=1e-4, atol=0.5)
     for block_rows in (1, 3, 100):
         scanned = [scores for _, scores in store.scan(query[None], block_rows)]
         found = np.concatenate([np.zeros((1, 0), np.float32), *scanned], axis=1)[0]

@@ -14,7 +14,6 @@ from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.by_kind import open_candidates
 from densephrases.index.files.mapped import map_array
 from densephrases.index.manifest import SegmentEntry
-from densephrases.index.segment.document_keys import id_hash
 from densephrases.index.segment.files import (
     ARRAYS,
     CENTROIDS_FILE,
@@ -166,10 +165,6 @@ class Segment:
     def document(self, number: int) -> Document:
         record = self.record(number)
         return Document(record.id, self.text(number), record.title, record.metadata)
-
-    def find(self, identifier: str) -> int | None:
-        """The number of the document with this id, deleted or not."""
-        return self.find_hashed([identifier], np.array([id_hash(identifier)], dtype=np.uint64)).get(0)
 
     def find_hashed(self, identifiers: Sequence[str], hashes: NDArray[np.uint64]) -> dict[int, int]:
         """The documents of those ids that the segment has, by the positions of the ids in the list."""

@@ -80,10 +80,6 @@ class VectorStore:
             vectors_ND += self.centroids.decode(self._numbered(rows_N))
         return vectors_ND
 
-    def scores(self, rows_N: Ints, query_D: Floats) -> Floats:
-        """Inner products of one query with some rows."""
-        return np.asarray(self.batch_scores(rows_N, query_D[None])[0])
-
     def batch_scores(self, rows_N: Ints, queries_BD: Floats) -> Floats:
         """Inner products (B, N) of several queries with the same rows."""
         scores_BN = np.empty((len(queries_BD), len(rows_N)), dtype=np.float32)

@@ -1,0 +1,54 @@
+"""Manifests: what is saved is what is loaded, numbers are never used twice, and wrong values are named."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from densephrases.errors import PhraseIndexError
+from densephrases.index.files.durable import FileEntry
+from densephrases.index.manifest import MANIFEST_FILE, SCHEMA_VERSION, Manifest, SegmentEntry
+from densephrases.index.settings import IndexSettings
+
+SETTINGS = IndexSettings(model="small", fingerprint="f", tokenizer="t", dim=4)
+FILES = {"text.bin": FileEntry(3, "abc")}
+ENTRY = SegmentEntry("000001", 2, 3, 5, FILES, "exact", partial=True)
+MARKED = SegmentEntry("000002", 2, 3, 5, FILES, "passages", False, 1, "000003.bin", FileEntry(4, "def"))
+
+
+def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+    manifest = Manifest(SETTINGS, "1.0", (ENTRY, MARKED), building=True, next_number=4)
+    manifest.save(tmp_path)
+    assert Manifest.load(tmp_path) == manifest
+    values = json.loads((tmp_path / MANIFEST_FILE).read_text())
+    assert values["schema_version"] == SCHEMA_VERSION
+    assert (values["segments"][0]["vectors"], values["segments"][0]["partial"]) == (5, True)
+
+
+def test_numbers_are_never_used_twice() -> None:
+    first, manifest = Manifest(SETTINGS, "1.0").numbered()
+    second, _ = manifest.numbered()
+    assert (first, second) == ("000001", "000002")
+
+
+def test_all_files_of_a_segment() -> None:
+    assert dict(MARKED.paths()) == {
+        "segments/000002/text.bin": FILES["text.bin"],
+        "deleted/000003.bin": FileEntry(4, "def"),
+    }
+
+
+def test_entries_without_their_marks() -> None:
+    assert MARKED.unmarked() != MARKED
+    assert MARKED.unmarked() == SegmentEntry("000002", 2, 3, 5, FILES, "passages")
+    assert ENTRY.unmarked() == ENTRY
+
+
+@pytest.mark.parametrize("change", [{"quantizer": "compact"}, {"code": ""}, {"shortest_passage": 500}])
+def test_former_keys_are_unknown_to_schema_8(tmp_path: Path, change: dict[str, object]) -> None:
+    Manifest(SETTINGS, "1.0").save(tmp_path)
+    values = json.loads((tmp_path / MANIFEST_FILE).read_text())
+    values["settings"] |= change
+    (tmp_path / MANIFEST_FILE).write_text(json.dumps(values))
+    with pytest.raises(PhraseIndexError, match="missing or unknown values"):
+        Manifest.load(tmp_path)
