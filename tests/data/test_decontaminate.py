@@ -41,7 +41,7 @@ def test_everything_is_counted() -> None:
     assert held_out.admits(Passage("an innocent text", "x"), report)
     assert report == LeakReport(checked=3, title=1, overlap=1)
     assert report.clean == 1
-    assert str(report) == "3 passages checked, 1 left out by title and 1 by 8 words in a row"
+    assert str(report) == "3 passages checked, 1 left out by title and 1 by a shared sequence of 8 words"
 
 
 def test_nothing_held_out_admits_all(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class Calibration:
         names = {f.name for f in fields(cls)}
         if values.keys() != names or not all(isinstance(value, int | float) for value in values.values()):
             raise ConfigError(
-                f"{dict(values)!r} is no calibration; expected a number for each of {sorted(names)}. "
+                f"{dict(values)!r} is not a calibration; expected a number for each of {sorted(names)}. "
                 "Fit it again with `densephrases tune confidence`."
             )
         return cls(**{name: float(value) for name, value in values.items()})
