@@ -60,7 +60,7 @@ class Work:
     def of(cls, documents: Sequence[Document], encoder: Encoder) -> Self:
         batches: list[TokenBatch] = []
         tokens = 0
-        prepared = map(PreparedDocument.of, documents)
+        prepared = map(PreparedDocument.from_document, documents)
         for chunk in chunks(prepared, CHARACTERS_PER_TOKEN * encoder.tokens_per_chunk):
             tokenized = encoder.tokens.passages([p for piece in chunk.pieces for p in piece.passages()])
             tokens += sum(len(passage.offsets) for passage in tokenized)

@@ -42,7 +42,7 @@ console = Console(width=110)
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    pq: str
+    code: str
     kept: float  # share of the tokens
     bytes_per_row: float
     bytes_per_token: float
@@ -55,18 +55,18 @@ def main(
     file: Annotated[Path, typer.Argument(help="SQuAD JSON.")],
     model: Annotated[str, typer.Option(help="A bundled model's name or an exported model's folder.")] = "small",
     keep: Annotated[list[float] | None, typer.Option(help="Share of tokens [default: all, the model's own].")] = None,
-    pq: Annotated[list[str] | None, typer.Option(help="How vectors are stored [default: the index's own].")] = None,
+    code: Annotated[list[str] | None, typer.Option(help="How vectors are stored [default: the index's own].")] = None,
     every: Annotated[int, typer.Option(help="Ask every so many questions.")] = 1,
     work: Annotated[Path | None, typer.Option(help="Keep encoded vectors here.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here as well.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw them here; needs matplotlib.")] = None,
 ) -> None:
-    """Prints bytes and exact match for each share and pq."""
+    """Prints bytes and exact match for each share and code."""
     encoder = load(model)
     encoded = every_question(read_encoded(encoder, file, work), every)
     points = []
     for threshold in thresholds(encoded, encoder.config, keep):
-        for name in [PLAIN, *(pq or QUANTIZERS)]:
+        for name in [PLAIN, *(code or QUANTIZERS)]:
             points.append(measured(encoded, encoder, threshold, name))
             console.print(f"{name}, {100 * points[-1].kept:.0f}% kept: {points[-1].exact_match:.2f}")
     console.print(table(points))
@@ -92,7 +92,7 @@ def save(encoded: EncodedDataset, path: Path) -> None:
     questions = encoded.question_vectors
     names = ("vectors_TD", "filter_T2")
     columns = {name: np.concatenate([getattr(v, name) for v in encoded.passage_vectors]) for name in names}
-    np.savez(path, start=questions.start_BD, end=questions.end_BD, **columns)
+    np.savez(path, start=questions.start_BD, end=questions.end_BD, allow_pickle=False, **columns)
 
 
 def restored(encoder: Encoder, passages: list[QuestionedPassage], path: Path) -> EncodedDataset:
@@ -167,7 +167,7 @@ def table(points: Sequence[Point]) -> Table:
     result = Table("code", "kept %", "bytes a row", "bytes a token", "EM", "F1", "error")
     for p in points:
         numbers = (f"{100 * p.kept:.0f}", f"{p.bytes_per_row:,.1f}", f"{p.bytes_per_token:.1f}")
-        result.add_row(p.product_quantizer, *numbers, f"{p.exact_match:.2f}", f"{p.f1:.2f}", f"{p.error:.4f}")
+        result.add_row(p.code, *numbers, f"{p.exact_match:.2f}", f"{p.f1:.2f}", f"{p.error:.4f}")
     return result
 
 
@@ -190,7 +190,7 @@ def draw(points: Sequence[Point], path: Path) -> None:
         axes.scatter(*places(some), color=f"C{number}")
         for p in some:
             axes.annotate(
-                p.product_quantizer,
+                p.code,
                 (p.bytes_per_token, p.exact_match),
                 fontsize=7,
                 xytext=(3, -9),
