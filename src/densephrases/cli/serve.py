@@ -56,10 +56,6 @@ def serve(
     The log goes to stderr, one JSON object per line. Changes to the index are served as soon as they are written.
     """
     require("serve", "fastapi", "uvicorn", "prometheus_client")
-    from densephrases.serve.runtime.service import open_index
-    from densephrases.serve.server import bind
-    from densephrases.serve.server import serve as run
-
     if workers < 1:
         raise ConfigError(f"--workers={workers} is no number of processes; expected at least 1.")
     keys = Keys.read(api_key_file, admin_key_file)
@@ -75,10 +71,18 @@ def serve(
         hosts=host_names(host, allowed_host or (), with_keys=bool(keys.reading)),
         origins=tuple(cors_origin or ()),
     )
+    _run(settings, host, port, workers)
+
+
+def _run(settings: ServiceSettings, host: str, port: int, workers: int) -> None:
+    from densephrases.serve.runtime.service import open_index
+    from densephrases.serve.server import bind
+    from densephrases.serve.server import serve as run
+
     configure_log()
     index = open_index(settings)
     sockets = bind(host, port, workers)
-    _warn_without_keys(host, keys)
+    _warn_without_keys(host, settings.keys)
     _announce(len(index), host, sockets[0].getsockname()[1])
     run(settings, sockets, index, configure_log)
 

@@ -17,6 +17,7 @@ from densephrases.data.questions import Format
 from densephrases.search.request import Unit
 
 if TYPE_CHECKING:
+    from densephrases.data.files import QuestionFile
     from densephrases.evaluate.open_domain import Advance, OpenScores
     from densephrases.search.phrase_index import PhraseIndex
 
@@ -70,10 +71,9 @@ def open_domain(
             files.write(prediction)
             judged.append(prediction.judgement)
     scores = OpenScores.from_judgements(judged, k)
-    matching = "regex" if any(q.regex for q in file.questions) else "normal"
     about = {
         "format": file.format,
-        "matching": matching if allowed is None else f"{matching}, candidates",
+        "matching": _matching(file, restricted=allowed is not None),
         "unit": unit,
         "k": k,
         "task": task,
@@ -86,6 +86,11 @@ def open_domain(
         typer.echo(json.dumps(scores.to_dict() | about))
     else:
         _print_scores(scores, about)
+
+
+def _matching(file: "QuestionFile", *, restricted: bool) -> str:
+    matching = "regex" if any(question.regex for question in file.questions) else "normal"
+    return f"{matching}, candidates" if restricted else matching
 
 
 @contextmanager
