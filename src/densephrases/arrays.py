@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
 
 
 def ranges(first_H: Ints, count_H: Ints) -> tuple[Ints, Ints]:

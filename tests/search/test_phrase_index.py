@@ -168,7 +168,10 @@ def test_filters(index: PhraseIndex) -> None:
 
 def test_several_questions(index: PhraseIndex) -> None:
     questions = [QUESTION, "who built the tower?"]
-    assert index.search(questions, 3) == [index.search(question, 3) for question in questions]
+    for together, question in zip(index.search(questions, 3), questions, strict=True):
+        alone = index.search(question, 3)
+        assert [(a.document.id, a.start, a.end) for a in together] == [(a.document.id, a.start, a.end) for a in alone]
+        assert [a.score for a in together] == pytest.approx([a.score for a in alone], abs=1e-5)
     assert index.search([]) == []
 
 

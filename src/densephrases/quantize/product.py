@@ -10,13 +10,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Floats
+from densephrases.arrays import Bytes, Floats
 from densephrases.errors import ConfigError
 from densephrases.quantize.base import Codec, IndexCodec, Records, Scorer
 from densephrases.quantize.codebooks import VALUES, Codebooks, ProductQuantizer
 from densephrases.quantize.nearest import nearest_centroids, one_thread_product
-
-Bytes = NDArray[np.uint8]
 
 # Shape suffixes: B queries, N vectors, D vector size, K components, F bytes, V values of a byte, G bytes with M
 # components each.

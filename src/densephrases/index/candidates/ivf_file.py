@@ -12,6 +12,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.arrays import Bytes
 from densephrases.errors import PhraseIndexError, first_line
 from densephrases.index.files.durable import FileEntry, HashedFile
 from densephrases.index.files.mapped import map_array, release_pages
@@ -21,7 +22,6 @@ CODES_FILE = "candidate_codes.bin"  # of all lists in turn, in the layout of fai
 LISTS_FILE = "candidate_lists.bin"
 INVERTED_FILES = (EMPTY_FILE, CODES_FILE, LISTS_FILE)
 
-Bytes = NDArray[np.uint8]
 Lists = NDArray[np.uint16]
 
 # Shape suffixes: N rows, L lists.

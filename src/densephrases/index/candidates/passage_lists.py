@@ -12,12 +12,11 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Floats
+from densephrases.arrays import Bytes, Floats
 from densephrases.index.files.mapped import release_pages
 from densephrases.index.vectors.store import VectorStore
 from densephrases.quantize.product import PQCodec, ResidualPQCodec
 
-Bytes = NDArray[np.uint8]
 Components = NDArray[np.integer[Any]]
 
 _VALUES = 16  # of four bits
