@@ -14,7 +14,7 @@ from rich.table import Table
 from densephrases.cli.lines import counted, read_lines
 from densephrases.cli.options import AsJson, Effort, IndexArgument, IndexModel, KiltFile, LexicalWeight, Task, Truecase
 from densephrases.data.questions import Format
-from densephrases.search.request import Unit
+from densephrases.search.request import SearchRequest, Unit
 
 if TYPE_CHECKING:
     from densephrases.data.files import QuestionFile
@@ -54,7 +54,6 @@ def open_domain(
     from densephrases.evaluate.predictions import open_predictions
     from densephrases.evaluate.retrieval import require_measures
     from densephrases.search.phrase_index import PhraseIndex
-    from densephrases.search.request import SearchRequest
     from densephrases.text.normalize import normalize_answer
 
     require_measures()
@@ -71,21 +70,29 @@ def open_domain(
             files.write(prediction)
             judged.append(prediction.judgement)
     scores = OpenScores.from_judgements(judged, k)
-    about = {
-        "format": file.format,
-        "matching": _matching(file, restricted=allowed is not None),
-        "unit": unit,
-        "k": k,
-        "task": task,
-        "lexical_weight": index.encoder.config.lexical_weight if lexical_weight is None else lexical_weight,
-        "documents_in_index": len(index),
-        "truecase": _truecasing(index, truecase),
-        "notes": file.notes,
-    }
+    about = _about(index, file, request, task, restricted=allowed is not None)
     if as_json:
         typer.echo(json.dumps(scores.to_dict() | about))
     else:
         _print_scores(scores, about)
+
+
+def _about(
+    index: "PhraseIndex", file: "QuestionFile", request: SearchRequest, task: str | None, *, restricted: bool
+) -> dict[str, Any]:
+    """What the scores were computed with."""
+    weight = request.lexical_weight
+    return {
+        "format": file.format,
+        "matching": _matching(file, restricted=restricted),
+        "unit": request.unit,
+        "k": request.k,
+        "task": task,
+        "lexical_weight": index.encoder.config.lexical_weight if weight is None else weight,
+        "documents_in_index": len(index),
+        "truecase": _truecasing(index, request.truecase),
+        "notes": file.notes,
+    }
 
 
 def _matching(file: "QuestionFile", *, restricted: bool) -> str:
