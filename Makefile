@@ -8,6 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c const
 REFUSE_OLD_PYTHON := import sys; \
 	sys.exit(sys.version_info < (3, 11) and "This needs Python 3.11 or newer: make PYTHON=python3.11 ...")
 
+# The pip of Python 3.11 takes twice as long to resolve packages as the present one, so that it is upgraded first.
 # Stamps are younger than what they were made from. The light environment runs models, the full one also trains.
 LIGHT := $(VENV)/.light
 FULL := $(VENV)/.full
@@ -41,6 +42,7 @@ $(LIGHT): pyproject.toml constraints.txt
 	@echo "Installing what running models needs into $(VENV)"
 	@$(PYTHON) -c '$(REFUSE_OLD_PYTHON)'
 	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) --upgrade pip
 	@$(PIP) -e .
 	@touch $@
 
@@ -49,6 +51,7 @@ $(FULL): pyproject.toml constraints.txt
 	@echo "Installing what development and training need into $(VENV); this takes some minutes"
 	@$(PYTHON) -c '$(REFUSE_OLD_PYTHON)'
 	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) --upgrade pip
 	@$(PIP) "$$(grep '^torch==' constraints.txt)"
 	@$(PIP) -e ".[dev]"
 	@touch $(LIGHT) $@
