@@ -1,0 +1,1 @@
+"""Attacks on the promises of docs/reliability.md: kills, faults of the disk, damage, fuzzed inputs, load."""
