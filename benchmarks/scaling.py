@@ -36,7 +36,7 @@ from densephrases.index.candidates.by_kind import choose_kind, open_candidates, 
 from densephrases.index.candidates.exact import ExactCandidates
 from densephrases.index.candidates.ivf_file import INVERTED_FILES
 from densephrases.index.files.durable import replace_json
-from densephrases.index.files.mapped import release_pages
+from densephrases.index.files.mapped import map_file, release_pages
 from densephrases.index.kinds import DEFAULT_EFFORT, CandidateKind
 from densephrases.index.segment.files import CENTROIDS_FILE, VECTORS_FILE
 from densephrases.index.vectors.encoded import EncodedVectors
@@ -167,7 +167,7 @@ def measured(source: Source, rows: int, place: Path, queries: Sequence[Floats], 
     kind = choose_kind(store)
     seconds = build_seconds(store, kind, place)
     begin = time.perf_counter()
-    candidates = open_candidates(place, kind, store)
+    candidates = open_candidates(lambda file: map_file(place / file), kind, store)
     opening = time.perf_counter() - begin
     times = search_milliseconds(candidates, queries, effort)
     p50, p99 = (float(np.percentile(times, percent)) for percent in (50, 99))
@@ -197,7 +197,8 @@ def stored(source: Source, rows: int, place: Path) -> VectorStore:
                 centroids.write(encoded.centroids_P.tobytes())
                 sizes.append(rows_P)
         np.save(place / EDGES_FILE, np.cumsum(np.concatenate(sizes)))
-    return VectorStore.open(place / VECTORS_FILE, source.codec, place / CENTROIDS_FILE, np.load(place / EDGES_FILE))
+    records, centroids_P = (map_file(place / name) for name in (VECTORS_FILE, CENTROIDS_FILE))
+    return VectorStore.from_bytes(records, source.codec, centroids_P, np.load(place / EDGES_FILE))
 
 
 def build_seconds(store: VectorStore, kind: CandidateKind, place: Path) -> float:

@@ -46,7 +46,6 @@ def test_deletions_leave_a_segment_open(index: IndexFolder) -> None:
 
 def test_a_snapshot_stays_as_it_is(index: IndexFolder) -> None:
     held = index.snapshot
-    held.hold()
     index.delete(["d3"])
     index.optimize()
     assert "d3" in held.locate(["d3"])

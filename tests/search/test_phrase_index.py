@@ -247,10 +247,9 @@ def test_the_example_of_the_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert eval(example[1], names) == "Warsaw"  # noqa: S307
 
 
-def test_a_held_index_outlives_its_files(index: PhraseIndex) -> None:
+def test_an_open_index_outlives_its_files(index: PhraseIndex) -> None:
     """Another process merges and removes what this one reads."""
     reader = PhraseIndex.open(index.folder.folder, HashEncoder())
-    reader.hold()
     before = found(reader)
     text = text_of(reader, "tower")
     other = PhraseIndex.open(index.folder.folder, HashEncoder())

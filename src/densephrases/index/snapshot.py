@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from densephrases.arrays import Mask
 from densephrases.errors import PhraseIndexError
 from densephrases.index.files.durable import DAMAGE_REMEDY, FileEntry
-from densephrases.index.files.mapped import map_array
+from densephrases.index.files.mapped import map_file
 from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifest, SegmentEntry
 from densephrases.index.segment.document_keys import id_hash
 from densephrases.index.segment.reader import Segment
@@ -37,7 +36,12 @@ class Snapshot:
         self.manifest = manifest
         self._pq = pq
         opened = {} if before is None else {segment.name: segment for segment in before.segments}
-        self.segments: list[Segment] = [self._segment(entry, opened.get(entry.name)) for entry in manifest.segments]
+        try:
+            self.segments: list[Segment] = [self._segment(entry, opened.get(entry.name)) for entry in manifest.segments]
+            self.deleted: list[Mask | None] = [self._deleted(entry) for entry in manifest.segments]
+            """For each segment the documents that are deleted, None if none is."""
+        except FileNotFoundError as error:
+            raise PhraseIndexError(f"'{error.filename}' is missing; {DAMAGE_REMEDY}.") from error
 
     def _segment(self, entry: SegmentEntry, opened: Segment | None) -> Segment:
         """As it was opened before, if nothing but its deletion marks has changed."""
@@ -45,22 +49,11 @@ class Snapshot:
             return opened
         return Segment(self.folder / SEGMENTS_FOLDER / entry.name, entry, self.manifest.settings, self._pq)
 
-    def hold(self) -> None:
-        """Open every file now, so that what another process removes meanwhile can still be read."""
-        for segment in self.segments:
-            segment.hold()
-        _ = self.deleted
-
-    @cached_property
-    def deleted(self) -> list[Mask | None]:
-        """For each segment the documents that are deleted, None if none is."""
-        return [self._deleted(entry) for entry in self.manifest.segments]
-
     def _deleted(self, entry: SegmentEntry) -> Mask | None:
         if entry.deleted_entry is None:
             return None
         mask = np.zeros(entry.documents, dtype=bool)
-        mask[map_array(self.folder / DELETED_FOLDER / entry.deleted_file, "<u4")] = True
+        mask[map_file(self.folder / DELETED_FOLDER / entry.deleted_file).view("<u4")] = True
         return mask
 
     def locate(self, identifiers: Sequence[str]) -> dict[str, DocumentLocation]:

@@ -129,10 +129,6 @@ class PhraseIndex:
         """A second object with what other processes have written; this one is unchanged."""
         return type(self)(self.folder.reopened(), self.encoder)
 
-    def hold(self) -> None:
-        """Open every file now, so that files which another process removes can still be read."""
-        self.folder.snapshot.hold()
-
     def check(self) -> list[str]:
         """Verify the checksum of every file; one sentence for each damaged one."""
         return self.folder.check()

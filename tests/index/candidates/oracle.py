@@ -1,9 +1,13 @@
-"""Vectors in clusters, and candidates by sorting all scores."""
+"""Vectors in clusters, candidates by sorting all scores, and files as a segment gives them."""
+
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Floats, Ints
+from densephrases.arrays import Bytes, Floats, Ints
+from densephrases.index.files.mapped import map_file
 from densephrases.index.vectors.store import VectorStore
 
 
@@ -23,3 +27,8 @@ def oracle(store: VectorStore, queries: Floats, k: int, allowed: NDArray[np.bool
     order = np.where(best == -np.inf, -1, order)
     missing = ((0, 0), (0, max(k - len(store), 0)))
     return np.pad(best, missing, constant_values=-np.inf), np.pad(order, missing, constant_values=-1)
+
+
+def contents(folder: Path) -> Callable[[str], Bytes]:
+    """Of files by name."""
+    return lambda name: map_file(folder / name)

@@ -8,7 +8,7 @@ import pytest
 from densephrases.index.candidates import exact
 from densephrases.index.candidates.by_kind import choose_kind, open_candidates, write_candidates
 from densephrases.index.kinds import CANDIDATE_KINDS, CandidateKind, Quantizer
-from tests.index.candidates.oracle import clustered
+from tests.index.candidates.oracle import clustered, contents
 from tests.index.made_up import store_of
 
 
@@ -20,7 +20,7 @@ def test_any_number_of_rows_can_be_searched(wanted: CandidateKind, rows: int, tm
     assert kind == (wanted if rows >= 1000 else "exact")
     write_candidates(store, kind, tmp_path)
     queries = store.decode(slice(None))[:2]
-    scores, found = open_candidates(tmp_path, kind, store).search(queries, 1200)
+    scores, found = open_candidates(contents(tmp_path), kind, store).search(queries, 1200)
     assert scores.shape == found.shape == (len(queries), 1200)
     assert (scores[:, :-1] >= scores[:, 1:]).all()
     assert (found >= 0).any(axis=1).all()

@@ -1,7 +1,5 @@
 """Stores: how much quantization may lose, and that scores are inner products with decoded vectors."""
 
-from pathlib import Path
-
 import faiss
 import numpy as np
 import pytest
@@ -60,16 +58,15 @@ def test_size_of_a_row(quantizer: Quantizer, size: int) -> None:
 
 
 @pytest.mark.parametrize("quantizer", QUANTIZERS)
-def test_a_file_is_read_as_it_was_encoded(tmp_path: Path, quantizer: Quantizer) -> None:
+def test_bytes_are_read_as_they_were_encoded(quantizer: Quantizer) -> None:
     vectors = np.random.default_rng(0).normal(size=(50, 9)).astype(np.float32)
     made = store_of(vectors, quantizer)
-    (tmp_path / "vectors.bin").write_bytes(made.records_N.tobytes())
     codec = CODECS[quantizer].from_bytes(np.frombuffer(made.codec.to_bytes(), dtype=np.uint8), 9, code_for(9))
     assert codec.to_bytes() == made.codec.to_bytes()
-    if made.centroids is not None:
-        (tmp_path / "passage_centroids.bin").write_bytes(made.centroids.records_P.tobytes())
+    centroids = b"" if made.centroids is None else made.centroids.records_P.tobytes()
     edges = np.cumsum([0, *passages_of(50)])
-    store = VectorStore.open(tmp_path / "vectors.bin", codec, tmp_path / "passage_centroids.bin", edges)
+    records, centroids_P = (np.frombuffer(data, dtype=np.uint8) for data in (made.records_N.tobytes(), centroids))
+    store = VectorStore.from_bytes(records, codec, centroids_P, edges)
     assert store.decode(slice(None)).tolist() == made.decode(slice(None)).tolist()
     largest = {"fp16": 0.01, "int8": 0.03, "int4": 0.8, "pq": 3.5}[quantizer]
     assert np.abs(store.decode(np.array([3, 3, 49])) - vectors[[3, 3, 49]]).max() < largest

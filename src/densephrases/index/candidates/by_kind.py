@@ -1,7 +1,9 @@
 """The kinds of candidates: which one fits a segment, how it is written and opened."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+from densephrases.arrays import Bytes
 from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.exact import ExactCandidates, is_small
 from densephrases.index.candidates.ivf import IvfCandidates
@@ -20,10 +22,11 @@ def choose_kind(store: VectorStore, wanted: CandidateKind | None = None) -> Cand
     return wanted or ("exact" if is_small(len(store)) else "ivf-pq" if store.centroids is None else "passages")
 
 
-def open_candidates(folder: Path, kind: CandidateKind, store: VectorStore) -> CandidateIndex:
+def open_candidates(files: Callable[[str], Bytes], kind: CandidateKind, store: VectorStore) -> CandidateIndex:
+    """`files` gives the content of a file by its name."""
     if kind == "passages":
         return PassageCandidates(store)
-    return ExactCandidates(store) if kind == "exact" else IvfCandidates.open(folder, store)
+    return ExactCandidates(store) if kind == "exact" else IvfCandidates.from_files(files, store)
 
 
 def write_candidates(store: VectorStore, kind: CandidateKind, folder: Path) -> dict[str, FileEntry]:

@@ -5,16 +5,15 @@ they propose is scored again from the store. So scores do not depend on the kind
 compared.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Self
 
 import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Floats, Ints
+from densephrases.arrays import Bytes, Floats, Ints
 from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.exact import (
     ExactCandidates,
@@ -46,8 +45,8 @@ class IvfCandidates(CandidateIndex):
         self.index = index
 
     @classmethod
-    def open(cls, folder: Path, store: VectorStore) -> Self:
-        return cls(store, read_inverted(folder, len(store)))
+    def from_files(cls, files: Callable[[str], Bytes], store: VectorStore) -> Self:
+        return cls(store, read_inverted(files, len(store)))
 
     def search(
         self,

@@ -4,7 +4,7 @@ Rows of a list ascend. So it is enough to store the list of each row, in ten bit
 lists. These bits are stored in planes: the lowest bit of all rows, then the next.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from densephrases.arrays import Bytes
 from densephrases.errors import PhraseIndexError, first_line
 from densephrases.index.files.durable import FileEntry, HashedFile
-from densephrases.index.files.mapped import map_array, release_pages
+from densephrases.index.files.mapped import release_pages
 
 EMPTY_FILE = "candidates.faiss"  # centroids and codebooks
 CODES_FILE = "candidate_codes.bin"  # of all lists in turn, in the layout of faiss
@@ -42,20 +42,20 @@ def write_inverted(index: Any, folder: Path) -> dict[str, FileEntry]:
     return {EMPTY_FILE: _write(folder / EMPTY_FILE, [faiss.serialize_index(index)]), **written}
 
 
-def read_inverted(folder: Path, rows: int) -> Any:
-    """The index that was written, in memory."""
+def read_inverted(files: Callable[[str], Bytes], rows: int) -> Any:
+    """The index that was written, in memory, from the contents of its files by name."""
     try:
-        index = faiss.read_index(str(folder / EMPTY_FILE))
+        index = faiss.deserialize_index(files(EMPTY_FILE))
     except RuntimeError as error:
-        raise _damaged(folder / EMPTY_FILE, first_line(error)) from error
-    list_N = list_numbers(map_array(folder / LISTS_FILE, np.uint8), rows, index.nlist)
+        raise _damaged(EMPTY_FILE, first_line(error)) from error
+    list_N = list_numbers(files(LISTS_FILE), rows, index.nlist)
     if list_N is None:
-        raise _damaged(folder / LISTS_FILE, f"it does not assign {rows} rows to {index.nlist} lists")
-    codes = map_array(folder / CODES_FILE, np.uint8)
+        raise _damaged(LISTS_FILE, f"it does not assign {rows} rows to {index.nlist} lists")
+    codes = files(CODES_FILE)
     lists = faiss.downcast_InvertedLists(index.invlists)
     sizes_L = np.bincount(list_N, minlength=index.nlist)
     if _code_bytes(lists, sizes_L).sum() != len(codes):
-        raise _damaged(folder / CODES_FILE, "its size does not match the lists")
+        raise _damaged(CODES_FILE, "its size does not match the lists")
     _fill(lists, sizes_L, np.argsort(list_N, kind="stable"), codes)
     release_pages(codes)
     index.ntotal = rows
@@ -118,8 +118,8 @@ def _write(path: Path, blocks: Iterable[Any]) -> FileEntry:
         raise
 
 
-def _damaged(path: Path, why: str) -> PhraseIndexError:
+def _damaged(file: str, why: str) -> PhraseIndexError:
     return PhraseIndexError(
-        f"'{path}' cannot be read as part of a candidate index ({why}); it is damaged: "
+        f"'{file}' cannot be read as part of a candidate index ({why}); it is damaged: "
         "run `densephrases check`, and restore it or build a new index."
     )

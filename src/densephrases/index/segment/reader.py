@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.arrays import Bytes
 from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.by_kind import open_candidates
-from densephrases.index.files.mapped import map_array
+from densephrases.index.files.mapped import map_file
 from densephrases.index.manifest import SegmentEntry
 from densephrases.index.segment.files import (
     ARRAYS,
@@ -46,7 +47,11 @@ class DocumentRecord:
 
 
 class Segment:
-    """Reads a segment; arrays are mapped when first used, and only small ones are copied to memory."""
+    """Reads a segment. All files are mapped when it is opened, so that others may remove them.
+
+    Raises:
+        FileNotFoundError: A file is not there (any more).
+    """
 
     def __init__(
         self, folder: Path, entry: SegmentEntry, settings: IndexSettings, pq: ProductQuantizer | None = None
@@ -55,6 +60,7 @@ class Segment:
         self.entry = entry
         self.settings = settings
         self._pq = pq
+        self._files = {name: map_file(folder / name) for name in entry.files}
 
     @property
     def name(self) -> str:
@@ -72,18 +78,12 @@ class Segment:
     def vectors(self) -> int:
         return self.entry.vectors
 
-    def hold(self) -> None:
-        """Open every file now, so that what another process removes meanwhile can still be read."""
-        for name, value in vars(type(self)).items():
-            if isinstance(value, cached_property):
-                getattr(self, name)
-
     def array(self, name: str) -> NDArray[Any]:
-        return map_array(self.path(array_file(name)), ARRAYS[name])
+        return self.blob(array_file(name)).view(ARRAYS[name])
 
-    def path(self, file: str) -> Path:
-        """Where a file is: segments of version 0.1 have other names for some."""
-        return self.folder / (file if file in self.entry.files else FORMER_FILES.get(file, file))
+    def blob(self, file: str) -> Bytes:
+        """The bytes of a file: segments of version 0.1 have other names for some."""
+        return self._files[file if file in self._files else FORMER_FILES.get(file, file)]
 
     @cached_property
     def passage_documents(self) -> NDArray[np.uint32]:
@@ -114,11 +114,11 @@ class Segment:
         settings = self.settings
         pq = settings.resolve_pq(self._pq)
         codec = CODECS[settings.quantizer].from_bytes(self.blob(QUANTIZER_FILE), settings.dim, pq)
-        return VectorStore.open(self.path(VECTORS_FILE), codec, self.path(CENTROIDS_FILE), self.vector_edges)
+        return VectorStore.from_bytes(self.blob(VECTORS_FILE), codec, self.blob(CENTROIDS_FILE), self.vector_edges)
 
     @cached_property
     def candidates(self) -> CandidateIndex:
-        return open_candidates(self.folder, self.entry.candidates, self.store)
+        return open_candidates(self.blob, self.entry.candidates, self.store)
 
     @cached_property
     def terms(self) -> SegmentTerms:
@@ -177,12 +177,9 @@ class Segment:
                     found[position] = number
         return found
 
-    def blob(self, file: str) -> NDArray[np.uint8]:
-        return map_array(self.path(file), np.uint8)
-
     @cached_property
     def _text(self) -> BlockedText:
-        return BlockedText(self.path(TEXT_FILE), self.blob(TEXT_FILE), self.array("text_blocks"))
+        return BlockedText(self.folder / TEXT_FILE, self.blob(TEXT_FILE), self.array("text_blocks"))
 
     @cached_property
     def _records(self) -> NDArray[np.uint8]:

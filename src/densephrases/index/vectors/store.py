@@ -6,14 +6,12 @@ Each vector is encoded by itself, or as its residual relative to the centroid of
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from pathlib import Path
 from typing import Self, TypeVar
 
 import faiss
 import numpy as np
 
-from densephrases.arrays import Floats, Ints
-from densephrases.index.files.mapped import map_array
+from densephrases.arrays import Bytes, Floats, Ints
 from densephrases.index.kinds import Quantizer
 from densephrases.index.vectors.centroids import PassageCentroids
 from densephrases.index.vectors.encoded import EncodedVectors, fit_codec
@@ -42,12 +40,12 @@ class VectorStore:
         self.centroids = centroids
 
     @classmethod
-    def open(cls, path: Path, codec: IndexCodec, centroids_path: Path, edges_P: Ints) -> Self:
-        """`edges_P` are the first rows of passages, one more than passages."""
-        records_N = map_array(path, codec.row_type)
+    def from_bytes(cls, records: Bytes, codec: IndexCodec, centroids: Bytes, edges_P: Ints) -> Self:
+        """From the content of files; `edges_P` are the first rows of passages, one more than passages."""
+        records_N = records.view(codec.row_type)
         if codec.centroid_codec is None:
             return cls(records_N, codec)
-        return cls._with_centroids(records_N, codec, map_array(centroids_path, codec.centroid_codec.row_type), edges_P)
+        return cls._with_centroids(records_N, codec, centroids.view(codec.centroid_codec.row_type), edges_P)
 
     @classmethod
     def from_vectors(

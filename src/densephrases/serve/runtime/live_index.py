@@ -69,8 +69,7 @@ class LiveIndex:
 
 
 def _warmed_up(index: PhraseIndex) -> PhraseIndex:
-    """Open all files and answer a first question, so that no request pays for it."""
-    index.hold()
+    """Answer a first question, so that no request pays for what it opens."""
     index.search(_WARM_UP, k=1)
     return index
 
