@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from densephrases.errors import ModelError
@@ -9,6 +10,8 @@ from densephrases.model import folders
 from densephrases.model.load import load
 from densephrases.nn.onnx.export import export_model
 from densephrases.nn.phrase_model import PhraseModel
+from densephrases.sample import SAMPLE_QUESTIONS
+from densephrases.text.passages import Passage
 
 
 @pytest.fixture
@@ -46,3 +49,20 @@ def test_nothing_bundled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(folders, "BUNDLED_FOLDER", tmp_path / "weights")
     with pytest.raises(ModelError, match="none in this installation"):
         load("small")
+
+
+def test_vectors_of_the_bundled_model_do_not_depend_on_the_batch() -> None:
+    """Up to rounding, which the order of sums may change; scales of a whole batch moved them by a twentieth."""
+    questions = [sample.question for sample in SAMPLE_QUESTIONS]
+    passages = [Passage(question.upper(), "Title") for question in questions]
+    passages.append(Passage(" ".join(questions), "All of them"))
+    encoders = [load("small", threads=threads) for threads in (1, 2)]
+    first = encoders[0].encode_questions(questions)
+    length = float(np.linalg.norm(first.start_BD, axis=1).min())
+    for encoder in encoders:
+        together = encoder.encode_questions(questions)
+        alone = np.concatenate([encoder.encode_questions([question]).start_BD for question in questions])
+        for found in (together.start_BD, alone):
+            assert np.abs(found - first.start_BD).max() < 1e-3 * length
+        for whole, one in zip(encoder.encode_passages(passages), passages, strict=True):
+            assert np.abs(whole.vectors_TD - encoder.encode_passages([one])[0].vectors_TD).max() < 1e-3 * length

@@ -13,8 +13,7 @@ from densephrases.errors import ConfigError, ModelError
 from densephrases.model.onnx import OnnxEncoder
 from densephrases.model.padding import TokenBatch, token_batch
 from densephrases.model.precision import Precision
-from densephrases.nn.onnx import export
-from densephrases.nn.onnx import int8 as quantized
+from densephrases.nn.onnx import activations, export
 from densephrases.nn.onnx.export import export_model
 from densephrases.nn.onnx.restore import restore_passages
 from densephrases.nn.phrase_model import PhraseModel
@@ -126,7 +125,7 @@ def test_int8_quantises_every_large_weight_and_no_activation_product(both: tuple
     assert len(large) == 2 * 6 + 2  # six matrices in each layer; word and position embeddings
     assert {t.data_type for t in large} == {onnx.TensorProto.INT8}
     kinds = [node.op_type for node in graph.node]
-    assert kinds.count("MatMulInteger") == 2 * 6
+    assert kinds.count("MatMulIntegerToFloat") == 2 * 6
     assert kinds.count("MatMul") == 2 * 2 + 1  # queries with keys and weights with values in each layer; the filter
 
 
@@ -135,7 +134,7 @@ def test_int8_with_a_scale_for_each_token(
 ) -> None:
     """Where activations have outliers: here in all feed-forward layers, by another measure of what one is."""
     model, unscaled = both
-    monkeypatch.setattr(quantized, "OUTLYING", 0.0)
+    monkeypatch.setattr(activations, "OUTLYING", 0.0)
     export_model(model, tmp_path, ("int8",))
     for folder, expected in ((unscaled, 0), (tmp_path, 2 * 2)):
         graph = onnx.load(folder / "passage.int8.onnx", load_external_data=False).graph

@@ -1,4 +1,4 @@
-"""Layers in 8 bits: a token with outlying numbers must not cost the others of its batch their precision."""
+"""Layers in 8 bits: tokens neither change each other nor cost each other precision."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,8 +9,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from densephrases.arrays import Floats
-from densephrases.model.padding import token_batch
-from densephrases.nn.onnx.int8 import outlying_inputs, quantize
+from densephrases.nn.onnx.int8 import quantize
 
 OUTLIER = 100.0
 
@@ -29,8 +28,9 @@ def layer(matrix_HD: Floats) -> ModelProto:
 
 
 def quantized_product(values_BTH: Floats, matrix_HD: Floats, folder: Path, scaled: Sequence[str]) -> Floats:
-    made = quantize(layer(matrix_HD), folder / "layer.onnx", scaled)
-    assert [node.name for node in made.graph.node if node.op_type == "MatMulInteger"] == ["/dense/MatMul_quant"]
+    ranges = {"values": (float(values_BTH.min()), float(values_BTH.max()))}
+    made = quantize(layer(matrix_HD), folder / "layer.onnx", ranges, scaled)
+    assert [node.name for node in made.graph.node if node.op_type == "MatMulIntegerToFloat"] == ["/dense/MatMul_quant"]
     session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
     return np.asarray(session.run(None, {"values": values_BTH})[0])
 
@@ -73,36 +73,26 @@ def test_small_numbers_and_zeros(tmp_path: Path) -> None:
 def test_the_given_graph_stays_as_it_is(tmp_path: Path) -> None:
     given = layer(random_values(32, 96))
     before = given.SerializeToString(deterministic=True)
-    quantize(given, tmp_path / "layer.onnx", ["values"])
+    quantize(given, tmp_path / "layer.onnx", {"values": (-1.0, 1.0)}, ["values"])
     assert given.SerializeToString(deterministic=True) == before
 
 
-def table_layer(table_VH: Floats) -> ModelProto:
-    """Rows of a table by token, times a matrix, times another that is square."""
-    hidden = table_VH.shape[1]
-    made = [
-        helper.make_node("Gather", ["table", "ids"], ["rows"], name="/embeddings/Gather"),
-        helper.make_node("MatMul", ["rows", "first"], ["between"], name="/first/MatMul"),
-        helper.make_node("Tanh", ["between"], ["bounded"], name="/tanh"),
-        helper.make_node("MatMul", ["bounded", "second"], ["vectors"], name="/second/MatMul"),
-    ]
-    weights = {"table": table_VH, "first": random_values(hidden, 32), "second": random_values(32, 32)}
-    graph = helper.make_graph(
-        made,
-        "layers",
-        [helper.make_tensor_value_info("ids", TensorProto.INT64, ["rows", "tokens"])],
-        [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["rows", "tokens", 32])],
-        [numpy_helper.from_array(values, name) for name, values in weights.items()],
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+@pytest.mark.parametrize("scaled", [[], ["values"]], ids=["one scale", "a scale for each token"])
+def test_a_row_does_not_depend_on_the_others(tmp_path: Path, scaled: list[str]) -> None:
+    values, matrix = 3 * random_values(8, 7, 32), random_values(32, 96)
+    made = quantize(layer(matrix), tmp_path / "layer.onnx", {"values": (-13.0, 12.0)}, scaled)
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    together = session.run(None, {"values": values})[0]
+    alone = [session.run(None, {"values": row[None]})[0][0] for row in values]
+    np.testing.assert_array_equal(together, alone)
+    assert errors(together, values @ matrix).max() < 0.05
 
 
-def test_feed_forward_inputs_with_an_outlying_token_are_found(tmp_path: Path) -> None:
-    table = random_values(100, 48)
-    table[7, 5] = OUTLIER
-    ids = [np.array([1, 2, 3, 4]), np.array([5, 6])]
-    batch = token_batch(ids, [np.zeros_like(row) for row in ids], pad_id=7)
-    assert outlying_inputs(table_layer(table), tmp_path / "graph.onnx", [batch]) == []  # padding counts for nothing
-    ids[1][1] = 7
-    batch = token_batch(ids, [np.zeros_like(row) for row in ids], pad_id=7)
-    assert outlying_inputs(table_layer(table), tmp_path / "graph.onnx", [batch]) == ["rows"]
+@pytest.mark.parametrize("limits", [(0.0, 6.0), (-6.0, 0.0), (-6.0, 1.0), (2.0, 6.0)])
+def test_both_ends_of_a_range_and_zero_are_kept(tmp_path: Path, limits: tuple[float, float]) -> None:
+    values = np.array([0.0, *limits], dtype=np.float32).reshape(3, 1, 1)
+    made = quantize(layer(np.ones((1, 32), dtype=np.float32)), tmp_path / "layer.onnx", {"values": limits})
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    found = session.run(None, {"values": values})[0]
+    np.testing.assert_array_equal(found[0], 0)
+    np.testing.assert_allclose(found[:, 0, 0], values[:, 0, 0], atol=6 / 255)

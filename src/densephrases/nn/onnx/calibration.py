@@ -17,6 +17,7 @@ from densephrases.text.passages import Passage, split_passages
 from densephrases.text.readers.read import read_documents
 
 PASSAGES = 24  # one of each of the first articles: about 5,000 tokens
+QUESTION_WORDS = 6
 
 
 def calibration_batches(tokens: Tokens) -> dict[str, list[TokenBatch]]:
@@ -25,9 +26,12 @@ def calibration_batches(tokens: Tokens) -> dict[str, list[TokenBatch]]:
 
 
 def _passage_batches(tokens: Tokens) -> list[TokenBatch]:
-    passages = [_first_passage(article) for article in islice(read_documents([articles_path()]), PASSAGES)]
-    windows = [passage.windows[0] for passage in tokens.passages(passages)]
+    windows = [passage.windows[0] for passage in tokens.passages(_first_passages())]
     return _batches([w.ids for w in windows], [w.types for w in windows], tokens.pad_id)
+
+
+def _first_passages() -> list[Passage]:
+    return [_first_passage(article) for article in islice(read_documents([articles_path()]), PASSAGES)]
 
 
 def _first_passage(article: Document) -> Passage:
@@ -36,7 +40,9 @@ def _first_passage(article: Document) -> Passage:
 
 
 def _question_batches(tokens: Tokens) -> list[TokenBatch]:
-    ids = tokens.questions([sample.question for sample in SAMPLE_QUESTIONS])
+    """The few sample questions and, as a question may contain any words, the first words of each passage."""
+    words = [" ".join(passage.text.split()[:QUESTION_WORDS]) for passage in _first_passages()]
+    ids = tokens.questions([*(sample.question for sample in SAMPLE_QUESTIONS), *words])
     return _batches(ids, [np.zeros_like(row) for row in ids], tokens.pad_id)
 
 

@@ -24,8 +24,9 @@ from densephrases.model.onnx import OWN_QUESTION_GRAPH, OWN_QUESTION_WEIGHTS, gr
 from densephrases.model.precision import PRECISIONS
 from densephrases.model.tokenizer import TOKENIZER_FILE, Tokens
 from densephrases.nn.backbone import additive_mask
+from densephrases.nn.onnx.activations import activation_ranges, outlying_inputs
 from densephrases.nn.onnx.calibration import calibration_batches
-from densephrases.nn.onnx.int8 import halve_matrices, outlying_inputs, quantize, quantize_tables, replace_nodes
+from densephrases.nn.onnx.int8 import halve_matrices, quantize, quantize_tables, replace_nodes
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.nn.question_tower import QuestionTower
 
@@ -196,8 +197,10 @@ def _quantized(graphs: dict[str, ModelProto], tokens: Tokens, scratch: Path) -> 
     batches = calibration_batches(tokens)
     made = {}
     for kind, proto in graphs.items():
-        scaled = outlying_inputs(proto, scratch / f"{kind}.watched.onnx", batches[kind])
-        made[kind] = quantize(proto, scratch / f"{kind}.int8.onnx", scaled)
+        watched = scratch / f"{kind}.watched.onnx"
+        ranges = activation_ranges(proto, watched, batches[kind])
+        scaled = outlying_inputs(proto, watched, batches[kind])
+        made[kind] = quantize(proto, scratch / f"{kind}.int8.onnx", ranges, scaled)
     return made
 
 

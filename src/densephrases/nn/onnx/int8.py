@@ -1,37 +1,42 @@
-"""ONNX graphs in fewer bits: matrices, activations and embedding tables in int8, or matrices in float16."""
+"""ONNX graphs in fewer bits: matrices, activations and embedding tables in int8, or matrices in float16.
 
-from collections.abc import Collection, Sequence
+The scales of activations are constants, measured on samples when a model is exported. Scales that are computed as a
+graph runs depend on all rows of the batch, and so would the vectors of a question on the other questions.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
-from onnx import ModelProto, NodeProto, helper, numpy_helper
+from onnx import GraphProto, ModelProto, NodeProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.quantization.quant_utils import add_pre_process_metadata
 
-from densephrases.arrays import Floats
-from densephrases.model.onnx import run_graph
-from densephrases.model.padding import TokenBatch
+from densephrases.nn.onnx.activations import NARROW, Range
 
 # Shape suffixes: T tokens, H hidden size.
 
 TABLE_ROWS = 64  # embeddings of fewer rows are not worth quantising
-NARROW = 16  # layers with fewer outputs (the filter) cost nothing in float and lose most in int8
 HALF = "_half"  # ends the name of a matrix that is stored in float16
-# A token is an outlier if its largest absolute value exceeds this many times the median of all tokens: with one scale
-# for all, most tokens then have less than 16 of the 256 steps left. MPNet-base reaches 58 times, and int8 costs 5 EM;
-# gte-small reaches 15, and a scale for each token gains nothing.
-OUTLYING = 16
 SMALLEST_SCALE = 1e-6  # divides a row of zeros
 SMALLEST_SCALE_NAME = "smallest_scale"
+_SCALED = "_scaled"  # ends the name of an input whose rows are divided by their largest value
+_STEPS = 255
+_RUNTIME_DOMAIN = "com.microsoft"  # of operators that only onnxruntime has
 
 
-def quantize(proto: ModelProto, path: Path, scaled: Collection[str] = ()) -> ModelProto:
+def quantize(proto: ModelProto, path: Path, ranges: Mapping[str, Range], scaled: Collection[str] = ()) -> ModelProto:
     """Weights in int8: matrices with a scale per column, embeddings with a scale per row.
 
-    The input of a matrix product has one scale, or one for each token if it is named in `scaled`.
+    Args:
+        proto: The graph in float32; it is not changed.
+        path: A file to work with.
+        ranges: Of the input of each matrix product, from `activation_ranges`; values outside are clipped.
+        scaled: Names of inputs that have one scale for each token instead.
     """
     prepared = ModelProto()
     prepared.CopyFrom(proto)
@@ -48,6 +53,7 @@ def quantize(proto: ModelProto, path: Path, scaled: Collection[str] = ()) -> Mod
         extra_options={"MatMulConstBOnly": True},
     )
     made = onnx.load(path)
+    _fix_scales(made, ranges)
     quantize_tables(made)
     return made
 
@@ -61,35 +67,98 @@ def _narrow_layers(proto: ModelProto) -> list[str]:
     ]
 
 
-def outlying_inputs(proto: ModelProto, path: Path, batches: Sequence[TokenBatch]) -> list[str]:
-    """Names of the inputs of all feed-forward layers if any of them has an outlying token, else none.
-
-    All of them, since errors add up over layers. The matrices of feed-forward layers are those that are not square; no
-    token stands out in the inputs of attention.
-    """
-    matrices = {t.name for t in proto.graph.initializer if min(t.dims, default=0) >= NARROW and len(set(t.dims)) == 2}
-    products = [node for node in proto.graph.node if node.op_type == "MatMul" and node.input[1] in matrices]
-    names = list(dict.fromkeys(node.input[0] for node in products))
-    watched = ModelProto()
-    watched.CopyFrom(proto)
-    watched.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
-    onnx.save(watched, path)
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    per_batch = [_largest_values(session, batch, names) for batch in batches] if names else []
-    largest = [np.concatenate(parts_T) for parts_T in zip(*per_batch, strict=True)]
-    return names if any(_has_outliers(largest_T) for largest_T in largest) else []
-
-
-def _largest_values(session: Any, batch: TokenBatch, names: list[str]) -> list[Floats]:
-    """For each of the named activations, the largest absolute value (T) of every token that is no padding."""
-    seen = batch.mask.astype(bool)
-    found = run_graph(session, batch, names)
-    tokens = (values[seen] if values.ndim > seen.ndim else values for values in found)
-    return [np.abs(values_TH).max(axis=1) for values_TH in tokens]
+def _fix_scales(proto: ModelProto, ranges: Mapping[str, Range]) -> None:
+    """Quantise activations by constant scales, and compute each product with its bias by one operator."""
+    graph = proto.graph
+    layers = list(_layers(graph))
+    replaced = {layer.product.output[0]: layer for layer in layers}
+    dropped = {name for layer in layers for name in layer.dropped}
+    nodes: list[NodeProto] = []
+    known: set[str] = set()
+    for node in graph.node:
+        if node.output[0] in replaced:
+            layer = replaced[node.output[0]]
+            if layer.values not in known:
+                known.add(layer.values)
+                nodes.append(_quantizer(graph, layer.values, ranges))
+            nodes.append(layer.fused())
+        elif node.output[0] not in dropped:
+            nodes.append(node)
+    replace_nodes(proto, nodes)
+    proto.opset_import.append(helper.make_opsetid(_RUNTIME_DOMAIN, 1))
 
 
-def _has_outliers(largest_T: Floats) -> bool:
-    return bool(largest_T.max() > OUTLYING * np.median(largest_T))
+@dataclass(frozen=True)
+class _Layer:
+    """A product of integers as `quantize_dynamic` writes it, and what belongs to it."""
+
+    product: NodeProto  # MatMulInteger
+    values: str  # its input before quantisation
+    scale: str  # of its matrix, per column
+    bias: str
+    output: str
+    dropped: tuple[str, ...]  # outputs of nodes that the fused operator replaces
+
+    def fused(self) -> NodeProto:
+        _, matrix, _, zero = self.product.input
+        return helper.make_node(
+            "MatMulIntegerToFloat",
+            [
+                f"{self.values}_quantized",
+                matrix,
+                f"{self.values}_scale",
+                self.scale,
+                f"{self.values}_zero",
+                zero,
+                self.bias,
+            ],
+            [self.output],
+            name=self.product.name,
+            domain=_RUNTIME_DOMAIN,
+        )
+
+
+def _layers(graph: GraphProto) -> Iterator[_Layer]:
+    """Each is DynamicQuantizeLinear, MatMulInteger, Cast, and Mul by the product of both scales; then Add, if any."""
+    made_by = {name: node for node in graph.node for name in node.output}
+    used_by: dict[str, list[NodeProto]] = defaultdict(list)
+    for node in graph.node:
+        for name in node.input:
+            used_by[name].append(node)
+    stored = {tensor.name for tensor in graph.initializer}
+    for product in graph.node:
+        if product.op_type != "MatMulInteger":
+            continue
+        quantizer = made_by[product.input[0]]
+        (cast,) = used_by[product.output[0]]
+        (rescale,) = used_by[cast.output[0]]
+        scales = made_by[_other(rescale, cast.output[0])]
+        output, dropped = rescale.output[0], [node.output[0] for node in (quantizer, cast, rescale, scales)]
+        added = [node for node in used_by[output] if node.op_type == "Add" and _other(node, output) in stored]
+        bias = ""
+        if len(added) == len(used_by[output]) == 1:
+            bias, output = _other(added[0], output), added[0].output[0]
+            dropped.append(output)
+        yield _Layer(product, quantizer.input[0], _other(scales, quantizer.output[1]), bias, output, tuple(dropped))
+
+
+def _other(node: NodeProto, name: str) -> str:
+    first, second = node.input
+    return str(second if first == name else first)
+
+
+def _quantizer(graph: GraphProto, values: str, ranges: Mapping[str, Range]) -> NodeProto:
+    """Both ends of the range, and zero, are among the 256 values."""
+    low, high = (-1.0, 1.0) if values.endswith(_SCALED) else ranges[values]
+    low, high = min(low, 0.0), max(high, 0.0)
+    scale = max((high - low) / _STEPS, SMALLEST_SCALE)
+    scale_1, zero_1 = np.array(scale, np.float32), np.array(round(-low / scale), np.uint8)
+    graph.initializer.append(numpy_helper.from_array(scale_1, f"{values}_scale"))
+    graph.initializer.append(numpy_helper.from_array(zero_1, f"{values}_zero"))
+    quantized = f"{values}_quantized"
+    return helper.make_node(
+        "QuantizeLinear", [values, f"{values}_scale", f"{values}_zero"], [quantized], name=quantized
+    )
 
 
 def _scale_rows(proto: ModelProto, scaled: Collection[str]) -> None:
@@ -107,7 +176,7 @@ def _scale_rows(proto: ModelProto, scaled: Collection[str]) -> None:
 def _with_scaled_rows(node: NodeProto) -> list[NodeProto]:
     values, matrix, output = node.input[0], node.input[1], node.output[0]
     high, low, turned, scale, share, scaled, product = (
-        f"{output}_{part}" for part in ("high", "low", "turned", "scale", "share", "scaled", "product")
+        f"{output}_{part}" for part in ("high", "low", "turned", "scale", "share", _SCALED[1:], "product")
     )
     return [
         helper.make_node("ReduceMax", [values], [high], name=high, axes=[-1]),

@@ -131,6 +131,8 @@ def _of_node(node: NodeProto, stored: dict[str, Array]) -> Iterator[tuple[str, A
     module = match["scope"].replace("/", ".")
     if match["operation"] == "MatMul":
         yield f"{module}.weight", _values(taken[0].removesuffix("_quantized"), stored).T
+        if node.op_type == "MatMulIntegerToFloat" and node.input[-1] in stored:  # its last input may be a bias
+            yield f"{module}.bias", stored[node.input[-1]]
     elif match["operation"] == "Add":
         yield f"{module}.bias", stored[taken[0]]
     elif match["operation"] == "Gather":
