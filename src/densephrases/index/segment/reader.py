@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Bytes
+from densephrases.built_once import BuiltOnce
 from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.by_kind import open_candidates
 from densephrases.index.files.mapped import map_file
@@ -116,7 +117,7 @@ class Segment:
         codec = CODECS[settings.quantizer].from_bytes(self.blob(QUANTIZER_FILE), settings.dim, pq)
         return VectorStore.from_bytes(self.blob(VECTORS_FILE), codec, self.blob(CENTROIDS_FILE), self.vector_edges)
 
-    @cached_property
+    @BuiltOnce
     def candidates(self) -> CandidateIndex:
         return open_candidates(self.blob, self.entry.candidates, self.store)
 

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from densephrases.arrays import Ints, Mask
+from densephrases.index.candidates.base import Check, go_on
 from densephrases.index.segment.reader import Segment
 from densephrases.index.snapshot import Snapshot
 from densephrases.search.filters import Filter
+
+_RECORDS_A_CHECK = 1024
 
 # Shape suffixes: R rows of a segment, P its passages, N rows that are asked about.
 
@@ -50,20 +53,29 @@ class SearchableSegment:
         return np.flatnonzero(self.allowed_R)
 
 
-def searchable_segments(index: Snapshot, wanted: Filter) -> list[SearchableSegment]:
+def searchable_segments(index: Snapshot, wanted: Filter, check: Check = go_on) -> list[SearchableSegment]:
     """The segments that have rows of matching documents."""
     pairs = zip(index.segments, index.deleted, strict=True)
-    found = [SearchableSegment.with_documents(s, allowed_documents(s, wanted, deleted)) for s, deleted in pairs]
+    found = [SearchableSegment.with_documents(s, allowed_documents(s, wanted, deleted, check)) for s, deleted in pairs]
     return [each for each in found if each.rows]
 
 
-def allowed_documents(segment: Segment, wanted: Filter, deleted: Mask | None) -> Mask | None:
+def allowed_documents(segment: Segment, wanted: Filter, deleted: Mask | None, check: Check = go_on) -> Mask | None:
     """Marks the documents of a segment that match the filter and are not deleted; None allows all."""
+    check()
     if wanted.matches_all:
         return None if deleted is None or not deleted.any() else ~deleted
-    matches = (wanted.matches(segment.record(number)) for number in range(segment.documents))
-    allowed = np.fromiter(matches, dtype=bool, count=segment.documents)
+    allowed = _matching(segment, wanted, check)
     return allowed if deleted is None else allowed & ~deleted
+
+
+def _matching(segment: Segment, wanted: Filter, check: Check) -> Mask:
+    matching = np.zeros(segment.documents, dtype=bool)
+    for number in range(segment.documents):
+        if number % _RECORDS_A_CHECK == 0:
+            check()
+        matching[number] = wanted.matches(segment.record(number))
+    return matching
 
 
 def exact_candidates(segments: Sequence[SearchableSegment]) -> bool:
