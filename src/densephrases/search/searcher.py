@@ -67,10 +67,6 @@ class Searcher:
                 answers += self._batch(some, segments, request, timings, check)
             return answers
 
-    def hold(self) -> None:
-        """Open every file now, so that those which a change of the index removes can still be read."""
-        self._index.hold()
-
     @BuiltOnce
     def damage(self) -> str:
         """A sentence on a file that is not what was written, empty if there is none.
