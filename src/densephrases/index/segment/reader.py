@@ -26,6 +26,7 @@ from densephrases.index.segment.files import (
     VECTORS_FILE,
     array_file,
 )
+from densephrases.index.segment.metadata_index import METADATA_ARRAYS, MetadataIndex
 from densephrases.index.segment.passage_terms import COUNTS_FILE, SegmentTerms
 from densephrases.index.segment.text_blocks import BlockedText
 from densephrases.index.segment.token_offsets import TokenOffsets
@@ -124,6 +125,12 @@ class Segment:
     @cached_property
     def terms(self) -> SegmentTerms:
         return SegmentTerms.open(self.array, self.blob(COUNTS_FILE))
+
+    @cached_property
+    def metadata_index(self) -> MetadataIndex | None:
+        """None if an earlier version wrote the segment."""
+        known = all(array_file(name) in self.entry.files for name in METADATA_ARRAYS)
+        return MetadataIndex.open(self.array) if known else None
 
     @property
     def document_vectors(self) -> NDArray[np.int64]:
