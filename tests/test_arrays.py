@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.arrays import owners, ranges
+from densephrases.arrays import inner_products, owners, ranges
 
 
 def test_ranges_worked_by_hand() -> None:
@@ -19,3 +19,14 @@ def test_each_row_belongs_to_the_item_that_has_it(counts: list[int]) -> None:
     found = owners(np.cumsum([0, *counts]), np.arange(sum(counts)))
     assert found.dtype == np.int64
     assert found.tolist() == expected
+
+
+def test_an_inner_product_does_not_depend_on_other_rows() -> None:
+    random = np.random.default_rng(0)
+    rows, vectors = (random.normal(size=(40, 97)).astype(np.float32) for _ in range(2))
+    together = inner_products(rows, vectors[0])
+    np.testing.assert_allclose(together, rows @ vectors[0], atol=1e-4)
+    assert [inner_products(rows[at : at + 1], vectors[0])[0] for at in range(40)] == together.tolist()
+    assert inner_products(rows, vectors)[3] == inner_products(rows[3], vectors[3])
+    assert inner_products(rows, vectors[:, None])[5].tolist() == inner_products(rows, vectors[5]).tolist()
+    assert inner_products(rows[:0], vectors[0]).shape == (0,)

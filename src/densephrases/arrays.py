@@ -1,4 +1,4 @@
-"""Array types, named by what they hold, and runs of neighbouring numbers."""
+"""Array types, named by what they hold, runs of neighbouring numbers, and inner products."""
 
 from typing import Any
 
@@ -21,3 +21,11 @@ def ranges(first_H: Ints, count_H: Ints) -> tuple[Ints, Ints]:
 def owners(edges_P: NDArray[np.integer[Any]], rows_N: Ints) -> Ints:
     """Which item each row belongs to, if item i has the rows from `edges_P[i]` to `edges_P[i + 1]`."""
     return np.asarray(np.searchsorted(edges_P, rows_N, side="right") - 1, dtype=np.int64)
+
+
+def inner_products(rows: NDArray[Any], vectors: NDArray[Any]) -> NDArray[Any]:
+    """The inner product of each row with the vector, or with the one at the same place: shapes (..., M) are broadcast.
+
+    Each is computed alone. In a product of matrices the last digits depend on the other rows and on the threads.
+    """
+    return np.asarray(np.matmul(rows[..., None, :], vectors[..., :, None])[..., 0, 0])

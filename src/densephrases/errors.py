@@ -25,6 +25,10 @@ class IndexBusyError(PhraseIndexError):
     """An index that another process is writing to; the same call may succeed later."""
 
 
+class DeadlineExceededError(DensePhrasesError, TimeoutError):
+    """A search that was cancelled or took longer than it was given."""
+
+
 class ServiceError(DensePhrasesError):
     """A service that cannot be reached, refuses a request or fails."""
 

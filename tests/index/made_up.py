@@ -30,7 +30,8 @@ class HashEncoder(Encoder):
 
     def __init__(self, **settings: Any) -> None:
         limits = {"passage_tokens": 40, "overlap": 8, "title_tokens": 3, "max_words": 4, "filter_threshold": 0.0}
-        config = ModelConfig(base="hash", backbone={"hidden_size": DIM}, **(limits | {"fingerprint": "abc"} | settings))
+        given = {"backbone": {"hidden_size": DIM}, "fingerprint": "abc"} | limits | settings
+        config = ModelConfig(base="hash", **given)
         super().__init__(config, Tokens(small_tokenizer(), config))
         self.forwards = 0
 

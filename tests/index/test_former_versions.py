@@ -87,7 +87,8 @@ def test_what_it_answers(name: str) -> None:
     expected = EXPECTED["indexes"][name]
     index = PhraseIndex.open(FORMER / name, MODEL)
     assert_answers(index, expected["search"], INT8_TOLERANCE)
-    assert_answers(PhraseIndex.open(FORMER / name, load(MODEL, "fp32")), expected["search_fp32"], FP32_TOLERANCE)
+    tolerance = INT8_TOLERANCE if index.info().deleted else FP32_TOLERANCE  # deleted documents counted in IDFs once
+    assert_answers(PhraseIndex.open(FORMER / name, load(MODEL, "fp32")), expected["search_fp32"], tolerance)
 
 
 @pytest.mark.parametrize("copied", INDEXES, indirect=True)

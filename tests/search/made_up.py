@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats, Ints, Mask
+from densephrases.index.candidates.base import Check, go_on
 from densephrases.index.segment.reader import Segment
 from densephrases.index.snapshot import Snapshot
 from densephrases.search.request import Unit
@@ -31,7 +32,7 @@ Integers = NDArray[np.integer[Any]]
 class MemoryStore:
     vectors_RD: Floats
 
-    def own_scores(self, queries_BD: Floats, rows_N: Ints, edges_B: Ints) -> Floats:
+    def own_scores(self, queries_BD: Floats, rows_N: Ints, edges_B: Ints, check: Check = go_on) -> Floats:
         queries_ND = np.repeat(queries_BD, np.diff(edges_B), axis=0)
         return np.asarray((queries_ND * self.vectors_RD[rows_N]).sum(axis=1))
 
@@ -48,7 +49,13 @@ class MemoryCandidates:
         return self.hidden_R is None
 
     def search(
-        self, queries_BD: Floats, k: int, allowed: Mask | None, effort: float, oversample: int
+        self,
+        queries_BD: Floats,
+        k: int,
+        allowed: Mask | None,
+        effort: float,
+        oversample: int,
+        check: Check = go_on,
     ) -> tuple[Floats, Ints]:
         scores_BR = queries_BD @ self.vectors_RD.T
         for mask in (allowed, None if self.hidden_R is None or effort == 1 else ~self.hidden_R):
@@ -70,7 +77,11 @@ class MemoryTerms:
 
     @property
     def passages_V(self) -> Ints:  # noqa: N802
-        return np.bincount([term for each in self.of_passages for term in each], minlength=TERMS)
+        return self.passages_having(np.arange(self.passages))
+
+    def passages_having(self, passages_N: Ints) -> Ints:
+        found = [term for passage in passages_N.tolist() for term in self.of_passages[passage]]
+        return np.bincount(np.array(found, dtype=np.int64), minlength=TERMS)
 
     def contain(self, passages_N: Ints, terms_N: Integers) -> Mask:
         pairs = zip(passages_N.tolist(), terms_N.tolist(), strict=True)
@@ -89,6 +100,7 @@ class MemorySegment:
     passage_offsets: Integers
     store: MemoryStore
     candidates: MemoryCandidates
+    metadata_index: None = None
 
     @property
     def vectors(self) -> int:
@@ -126,6 +138,10 @@ class MemorySegment:
 
     def record(self, document: int) -> Document:
         return self.texts[document]
+
+    def find_hashed(self, identifiers: Sequence[str], hashes: NDArray[np.uint64]) -> dict[int, int]:
+        numbers = {document.id: number for number, document in enumerate(self.texts)}
+        return {place: numbers[name] for place, name in enumerate(identifiers) if name in numbers}
 
 
 class MemoryIndex(Snapshot):

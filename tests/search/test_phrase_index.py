@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import densephrases
 from densephrases import Document, PhraseIndex
 from densephrases.errors import ConfigError, DataError, PhraseIndexError
+from densephrases.index.files.durable import FileEntry
 from densephrases.index.kinds import Quantizer
 from densephrases.index.progress import Progress
 from densephrases.model.load import load
@@ -178,6 +179,33 @@ def test_several_questions(index: PhraseIndex) -> None:
 def test_no_documents(tmp_path: Path) -> None:
     empty = PhraseIndex.create(tmp_path, [], model=HashEncoder())
     assert (len(empty), empty.search(QUESTION)) == (0, [])
+
+
+def test_an_unexpected_failure_does_not_hash_the_whole_index(
+    index: PhraseIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small files are read once, large ones never, however many searches fail."""
+    hashed: list[str] = []
+    from_file = FileEntry.from_file
+
+    def noted(path: Path) -> FileEntry:
+        hashed.append(path.name)
+        return from_file(path)
+
+    def fail(*_: Any) -> None:
+        raise ZeroDivisionError("a bug")
+
+    vectors = next(index.folder.folder.rglob("vectors.bin")).stat().st_size
+    monkeypatch.setattr(FileEntry, "from_file", noted)
+    monkeypatch.setattr("densephrases.search.searcher._VERIFIED_BYTES", vectors)
+    monkeypatch.setattr(HashEncoder, "encode_questions", fail)
+    for _ in range(5):
+        with pytest.raises(ZeroDivisionError) as error:
+            found(index)
+        assert "`densephrases check INDEX` verifies all files" in error.value.__notes__[0]
+    assert hashed
+    assert len(hashed) == len(set(hashed))
+    assert "vectors.bin" not in hashed
 
 
 @pytest.mark.parametrize("name", ["records.bin", "passage_documents.bin"])

@@ -15,6 +15,7 @@ from densephrases.index.segment.files import (
     VECTORS_FILE,
     array_file,
 )
+from densephrases.index.segment.metadata_index import METADATA_ARRAYS
 from densephrases.index.segment.passage_terms import COUNTS_FILE, TERM_ARRAYS
 from densephrases.index.segment.reader import Segment
 from densephrases.index.segment.token_offsets import TOKEN_OFFSET_ARRAYS
@@ -24,6 +25,7 @@ _PURPOSES = {
     "candidates": INVERTED_FILES,
     "tokens": tuple(map(array_file, TOKEN_OFFSET_ARRAYS)),
     "words": (*map(array_file, TERM_ARRAYS), COUNTS_FILE),
+    "metadata": tuple(map(array_file, METADATA_ARRAYS)),
     "text": (TEXT_FILE, array_file("text_blocks")),
     "passages": tuple(
         array_file(name)
@@ -47,8 +49,8 @@ class DiskUsage:
         tokens: Of all passages, whether the filter kept them or not.
         vectors: Tokens that the filter kept.
         purposes: `vectors` for scores, `candidates` for the search, `tokens` for the offsets of kept tokens, `words`
-            for lexical overlap, `passages` and `documents` for their boundaries, titles, ids and metadata, `text`, and
-            `deleted` for deletion marks.
+            for lexical overlap, `metadata` for filters, `passages` and `documents` for their boundaries, titles, ids
+            and metadata, `text`, and `deleted` for deletion marks.
     """
 
     tokens: int

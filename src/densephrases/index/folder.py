@@ -139,8 +139,9 @@ class IndexFolder:
 
     def find(self, identifier: str) -> Document | None:
         """The document with this id."""
-        place = self.snapshot.locate([identifier]).get(identifier)
-        return None if place is None else self.segments[place.segment].document(place.document)
+        snapshot = self.snapshot  # another thread may replace it
+        place = snapshot.locate([identifier]).get(identifier)
+        return None if place is None else snapshot.segments[place.segment].document(place.document)
 
     def check(self) -> list[str]:
         """Read every file; a sentence for each that is not what was written."""

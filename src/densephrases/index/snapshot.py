@@ -1,6 +1,6 @@
 """The segments of one manifest, opened for reading. A snapshot stays the same while others write."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -75,11 +75,20 @@ class Snapshot:
         """A sentence for each file that is not what was written."""
         found = []
         for name, entry in self._files():
-            problem = self._size_problem(name, entry)
-            if not problem and FileEntry.from_file(self.folder / name) != entry:
-                problem = f"'{self.folder / name}' is damaged: its checksum differs; {DAMAGE_REMEDY}."
+            problem = self._size_problem(name, entry) or self._problem(name, entry)
             found += [problem] if problem else []
         return found
+
+    def _problem(self, name: str, entry: FileEntry) -> str:
+        differs = FileEntry.from_file(self.folder / name) != entry
+        return f"'{self.folder / name}' is damaged: its checksum differs; {DAMAGE_REMEDY}." if differs else ""
+
+    def problems_of_small_files(self, most_bytes: int) -> Iterator[str]:
+        """As `problems`, but only the smallest files are read, at most so many bytes; of others the size counts."""
+        for name, entry in sorted(self._files(), key=lambda file: file[1].size):
+            most_bytes -= entry.size
+            if problem := self._size_problem(name, entry) or (most_bytes >= 0 and self._problem(name, entry)) or "":
+                yield problem
 
     def _files(self) -> list[tuple[str, FileEntry]]:
         return [file for segment in self.manifest.segments for file in segment.paths()]

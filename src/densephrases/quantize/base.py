@@ -37,11 +37,14 @@ class Codec(ABC):
 
     @abstractmethod
     def scorer(self, queries_BD: Floats) -> Scorer:
-        """Gives the inner products (B, N) of the queries with decoded records."""
+        """Gives the inner products (B, N) of the queries with decoded records; their last digits may vary."""
 
+    @abstractmethod
     def scorers(self, queries_BD: Floats) -> list[Scorer]:
-        """One for each query, which gives its inner products (N) with records of its own."""
-        return [_of_one(self.scorer(query_D[None])) for query_D in queries_BD]
+        """One for each query, which gives its inner products (N) with records of its own.
+
+        A score depends on its query and its record alone, to the last digit.
+        """
 
 
 class IndexCodec(Codec):
@@ -62,10 +65,6 @@ class IndexCodec(Codec):
     @abstractmethod
     def to_bytes(self) -> bytes:
         """What an index stores of it."""
-
-
-def _of_one(scorer: Scorer) -> Scorer:
-    return lambda records_N: scorer(records_N)[0]
 
 
 def passage_centroids(vectors_ND: NDArray[np.floating[Any]], rows_P: NDArray[np.int64]) -> Floats:

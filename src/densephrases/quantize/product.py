@@ -10,11 +10,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Bytes, Floats
+from densephrases.arrays import Bytes, Floats, inner_products
 from densephrases.errors import ConfigError
 from densephrases.quantize.base import Codec, IndexCodec, Records, Scorer
 from densephrases.quantize.codebooks import VALUES, Codebooks, ProductQuantizer
-from densephrases.quantize.nearest import nearest_centroids, one_thread_product
+from densephrases.quantize.nearest import nearest_centroids
 
 # Shape suffixes: B queries, N vectors, D vector size, K components, F bytes, V values of a byte, G bytes with M
 # components each.
@@ -55,8 +55,8 @@ class PQCodec(Codec):
 
     def project_queries(self, queries_BD: Floats) -> Floats:
         """Queries (B, K) whose inner products with components are scores, minus the score of `mean_D`."""
-        projected_BK = one_thread_product(np.asarray(queries_BD, dtype=np.float32), self._reconstruction_DK)
-        return np.asarray(projected_BK, dtype=np.float32)
+        queries_BD = np.asarray(queries_BD, dtype=np.float32)
+        return inner_products(self.product_quantizer.reconstruction_KD, queries_BD[:, None])
 
     def scorer(self, queries_BD: Floats) -> Scorer:
         queries_BK = self.project_queries(queries_BD)
@@ -66,15 +66,15 @@ class PQCodec(Codec):
     def scorers(self, queries_BD: Floats) -> list[Scorer]:
         """By tables of what each byte adds to a score."""
         added_BFV = self._added(self.project_queries(queries_BD))
-        mean_B = queries_BD @ self.mean_D
+        mean_B = inner_products(queries_BD, self.mean_D)
         return [_summing(added_FV, mean) for added_FV, mean in zip(added_BFV, mean_B, strict=True)]
 
     def _added(self, queries_BK: Floats) -> Floats:
         """What each value of each byte adds to scores (B, F, V)."""
         added_BFV = np.empty((len(queries_BK), len(self.codebooks.sizes_F), VALUES), dtype=np.float32)
         for bytes_G, components_GM, centroids_GMV in self._same_size:
-            added_GBV = np.matmul(queries_BK.T[components_GM].swapaxes(1, 2), centroids_GMV)
-            added_BFV[:, bytes_G] = added_GBV.swapaxes(0, 1)
+            queries_BGM = queries_BK.take(components_GM, axis=1)
+            added_BFV[:, bytes_G] = np.matmul(queries_BGM[:, :, None], centroids_GMV)[:, :, 0]  # query by query
         return added_BFV
 
     @cached_property
@@ -92,10 +92,6 @@ class PQCodec(Codec):
     def _first_place(self) -> NDArray[np.int64]:
         """Where each byte's components begin in the codebooks."""
         return np.cumsum(self.codebooks.sizes_F, dtype=np.int64) - self.codebooks.sizes_F
-
-    @cached_property
-    def _reconstruction_DK(self) -> Floats:  # noqa: N802
-        return np.ascontiguousarray(self.product_quantizer.reconstruction_KD.T)
 
     @cached_property
     def _scaled_centroids(self) -> Floats:
@@ -156,11 +152,11 @@ def require_pq(pq: ProductQuantizer | None) -> ProductQuantizer:
 def _summing(added_FV: Floats, mean: np.float32) -> Scorer:
     """Scores records by what each value of each byte adds to the score of the mean."""
     first_F = _first_places(len(added_FV))
-    ones_F = np.ones(len(added_FV), dtype=np.float32)  # a product with these is faster than sum()
+    ones_F = np.ones(len(added_FV), dtype=np.float32)
 
     def scores(records_N: Records) -> Floats:
         codes_NF = records_N.view(np.uint8).reshape(len(records_N), len(first_F))
-        return np.asarray(added_FV.take(codes_NF + first_F) @ ones_F + mean)
+        return np.asarray(inner_products(added_FV.take(codes_NF + first_F), ones_F) + mean)
 
     return scores
 

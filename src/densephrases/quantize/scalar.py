@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Floats
+from densephrases.arrays import Floats, inner_products
 from densephrases.quantize.base import IndexCodec, Records, Scorer
 from densephrases.quantize.codebooks import ProductQuantizer
 
@@ -88,6 +88,12 @@ class HalfCodec(StandardizedCodec):
     def scorer(self, queries_BD: Floats) -> Scorer:
         return lambda records_N: np.asarray(queries_BD @ self.decode(records_N).T, dtype=np.float32)
 
+    def scorers(self, queries_BD: Floats) -> list[Scorer]:
+        return [self._scorer_of(query_D) for query_D in queries_BD]
+
+    def _scorer_of(self, query_D: Floats) -> Scorer:
+        return lambda records_N: inner_products(self.decode(records_N), query_D)
+
 
 class ScalarQuantizer(StandardizedCodec):
     """A scale, then integer codes that it is multiplied with."""
@@ -124,6 +130,14 @@ class ScalarQuantizer(StandardizedCodec):
             return np.asarray(products_BN, dtype=np.float32)
 
         return scores
+
+    def scorers(self, queries_BD: Floats) -> list[Scorer]:
+        spread_BD = queries_BD * self.standardization.spread_D
+        mean_B = inner_products(queries_BD, self.standardization.mean_D)
+        return [self._scorer_of(spread_D, mean) for spread_D, mean in zip(spread_BD, mean_B, strict=True)]
+
+    def _scorer_of(self, spread_D: Floats, mean: np.float32) -> Scorer:
+        return lambda records_N: inner_products(self._levels(records_N["codes"]), spread_D) * records_N["scale"] + mean
 
 
 class Int8Quantizer(ScalarQuantizer):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from densephrases.arrays import inner_products
 from densephrases.errors import ConfigError
 
 # Results in the softmax: the same number whatever k a caller asks for, so that confidence does not depend on k.
@@ -40,7 +41,7 @@ class Calibration:
     def probability(self, scores: ArrayLike) -> Numbers:
         """Of each result, given the scores of a question's distinct results, best first; at least `RIVALS` if found."""
         weights = np.array([self.score, self.gap, self.share])
-        return _logistic(features(scores, self.temperature) @ weights + self.intercept)
+        return _logistic(inner_products(features(scores, self.temperature), weights) + self.intercept)
 
     def to_dict(self) -> dict[str, float]:
         return asdict(self)

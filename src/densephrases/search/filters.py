@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from densephrases.errors import ConfigError
+from densephrases.text.metadata import written_forms
 
 if TYPE_CHECKING:
     from densephrases.index.segment.reader import DocumentRecord
@@ -35,7 +36,7 @@ class Filter:
     def matches(self, document: "DocumentRecord | Document") -> bool:
         if self.documents is not None and document.id not in self.documents:
             return False
-        return all(not values.isdisjoint(_written(document.metadata.get(key))) for key, values in self.where)
+        return all(not values.isdisjoint(written_forms(document.metadata.get(key))) for key, values in self.where)
 
 
 def _key(key: Any) -> str:
@@ -50,7 +51,7 @@ def _wanted(key: str, values: Any) -> frozenset[str]:
         raise ConfigError(
             f"where has {values!r} for '{key}'; expected a text, a number, true or false, or some of them."
         )
-    return frozenset(text for value in several for text in _written(value))
+    return frozenset(text for value in several for text in written_forms(value))
 
 
 def _ids(documents: Any) -> frozenset[str]:
@@ -60,14 +61,3 @@ def _ids(documents: Any) -> frozenset[str]:
     if strange := [each for each in ids if not isinstance(each, str)]:
         raise ConfigError(f"documents holds {strange[0]!r}, which is no document id; expected texts.")
     return frozenset(ids)
-
-
-def _written(value: Any) -> set[str]:
-    """How a value of metadata may be written in a filter; each element of a list counts."""
-    if isinstance(value, list | tuple):
-        return {text for each in value for text in _written(each)}
-    if isinstance(value, bool):
-        return {str(value), str(value).lower()}
-    if isinstance(value, float) and value.is_integer():
-        return {str(value), str(int(value))}
-    return {str(value)} if isinstance(value, str | int | float) else set()

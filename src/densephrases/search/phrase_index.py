@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from densephrases.errors import DensePhrasesError, MissingExtraError, PhraseIndexError
@@ -16,6 +17,7 @@ from densephrases.index.settings import IndexSettings
 from densephrases.model.encoder import Encoder
 from densephrases.search.answers import Answer
 from densephrases.search.confidence import Calibration
+from densephrases.search.deadline import Deadline
 from densephrases.search.encoders import Model, encoder_of, name_of
 from densephrases.search.relations import QUESTION, Fact, RelationQuery, extract_facts
 from densephrases.search.request import SearchRequest, search_request
@@ -32,6 +34,9 @@ Threshold = float | None | Literal["model"]
 class PhraseIndex:
     """Documents that answer questions.
 
+    Threads may share it: any number of them search while one changes the index. A search sees the index as it was when
+    the search began.
+
     >>> index = PhraseIndex.create("my-index", [Document("curie", "Marie Curie was born in Warsaw.", "Marie Curie")])
     >>> index.search("Where was Marie Curie born?")[0].text
     'Warsaw'
@@ -42,6 +47,7 @@ class PhraseIndex:
         self.folder = folder
         self.encoder = encoder
         self._searcher: Searcher | None = None
+        self._searcher_lock = Lock()
 
     @classmethod
     def create(
@@ -156,6 +162,7 @@ class PhraseIndex:
         *,
         request: SearchRequest | None = ...,
         timings: Timings | None = ...,
+        deadline: Deadline | None = ...,
         **options: Any,
     ) -> list[Answer]: ...
 
@@ -167,6 +174,7 @@ class PhraseIndex:
         *,
         request: SearchRequest | None = ...,
         timings: Timings | None = ...,
+        deadline: Deadline | None = ...,
         **options: Any,
     ) -> list[list[Answer]]: ...
 
@@ -177,6 +185,7 @@ class PhraseIndex:
         *,
         request: SearchRequest | None = None,
         timings: Timings | None = None,
+        deadline: Deadline | None = None,
         **options: Any,
     ) -> list[Answer] | list[list[Answer]]:
         """The best distinct answers to one question, or to each of several, best first.
@@ -186,11 +195,13 @@ class PhraseIndex:
             k: Number of answers per question, 10 by default; fewer only if the collection has fewer.
             request: All options in one object; the default is `SearchRequest()`.
             timings: Receives the seconds spent in each stage.
+            deadline: Ends the search with DeadlineExceededError, by time or when another thread cancels it.
             options: Fields of `SearchRequest`, such as `unit="sentence"`; they override those of `request`.
         """
         several = [questions] if isinstance(questions, str) else questions
-        with self._damage_explained():
-            answers = self.searcher.search(several, search_request(request, k, options), timings)
+        asked, searcher = search_request(request, k, options), self.searcher
+        with damage_explained(searcher):
+            answers = searcher.search(several, asked, timings, deadline)
         return answers[0] if isinstance(questions, str) else answers
 
     def fit(
@@ -234,6 +245,7 @@ class PhraseIndex:
         prefer_titles: bool = True,
         min_confidence: float = 0.0,
         advance: Callable[[int], None] = lambda _: None,
+        deadline: Deadline | None = None,
     ) -> list[Fact]:
         """The object of a relation for each subject, with its sentence and document.
 
@@ -244,36 +256,48 @@ class PhraseIndex:
             prefer_titles: Whether documents titled with the subject come before others.
             min_confidence: Objects below this probability are dropped.
             advance: Called with the number of subjects done since its last call.
+            deadline: Ends it with DeadlineExceededError, by time or when another thread cancels it.
         """
         query = RelationQuery(
             relation=relation, template=template, prefer_titles=prefer_titles, min_confidence=min_confidence
         )
-        return list(extract_facts(self.search, subjects, query, advance))
+
+        def search(questions: Sequence[str], request: SearchRequest) -> list[list[Answer]]:
+            return self.search(questions, request=request, deadline=deadline)
+
+        return list(extract_facts(search, subjects, query, advance))
 
     @property
     def searcher(self) -> Searcher:
         """Searches the present state of the index."""
-        if self._searcher is None:
-            values = self.encoder.config.confidence
-            calibration = None if values is None else Calibration.from_dict(values)
-            self._searcher = Searcher(self.folder.snapshot, self.encoder, calibration)
-        return self._searcher
-
-    @contextmanager
-    def _damage_explained(self) -> Iterator[None]:
-        """Damaged arrays can fail in any way: after an unexpected error, report a damaged file if there is one."""
-        try:
-            yield
-        except DensePhrasesError:
-            raise
-        except Exception as error:
-            if problems := self.check():
-                raise PhraseIndexError(problems[0]) from error
-            raise
+        with self._searcher_lock:
+            if self._searcher is None:
+                values = self.encoder.config.confidence
+                calibration = None if values is None else Calibration.from_dict(values)
+                self._searcher = Searcher(self.folder.snapshot, self.encoder, calibration)
+            return self._searcher
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
+        """Searches that are under way keep their searcher, and so the files that a change may remove."""
         try:
             yield
         finally:
-            self._searcher = None
+            with self._searcher_lock:
+                self._searcher = None
+
+
+@contextmanager
+def damage_explained(searcher: Searcher) -> Iterator[None]:
+    """Damaged arrays can fail in any way: after an unexpected error, report a damaged file if one is found quickly."""
+    try:
+        yield
+    except DensePhrasesError:
+        raise
+    except Exception as error:
+        if searcher.damage:
+            raise PhraseIndexError(searcher.damage) from error
+        error.add_note(
+            "The small files of the index are as they were written; `densephrases check INDEX` verifies all files."
+        )
+        raise

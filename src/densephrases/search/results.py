@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from densephrases.arrays import Ints, Mask
+from densephrases.index.candidates.base import Check, go_on
 from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
 from densephrases.search.passages import FoundPassage, LocatedPhrases, PassageTexts
 from densephrases.search.request import Unit
@@ -22,6 +23,7 @@ PHRASES_PER_RESULT = 6
 PHRASES_PER_LEXICAL_RESULT = 2
 MORE = 4
 
+_PHRASES_A_CHECK = 256
 _OFFSET_BITS = 20  # a token begins below 2 ** 16, and its sentence ends not much later
 
 
@@ -38,6 +40,7 @@ class DistinctResults:
     texts: PassageTexts
     unit: Unit
     wanted: int
+    check: Check = go_on  # called all along; what it raises ends the search
 
     def __call__(self, several: Sequence[Phrases], terms: QuestionTerms | None) -> list[Phrases]:
         """Of all questions at once: a lookup takes about as long for ten phrases as for hundreds."""
@@ -46,6 +49,7 @@ class DistinctResults:
         first = self.wanted * (PHRASES_PER_RESULT if terms is None else PHRASES_PER_LEXICAL_RESULT)
         counts = {question: first for question, phrases in enumerate(several) if len(phrases)}
         while counts:
+            self.check()
             heads = [several[question].best(count) for question, count in counts.items()]
             chosen = self._chosen(heads, None if terms is None else terms.take(np.array(list(counts))))
             asked, counts = list(counts), {}
@@ -84,6 +88,8 @@ class DistinctResults:
         chosen: list[int] = []
         columns = zip(ranked.passage_N.tolist(), ranked.spans_N2.tolist(), strict=True)
         for place, (passage, (start, end)) in enumerate(columns):
+            if place % _PHRASES_A_CHECK == 0:
+                self.check()
             text = self.texts.passage(passage).text
             key = passage, normalize_answer(text[start:end])
             if key not in seen and is_phrase(text, start, end):

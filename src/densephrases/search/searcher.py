@@ -2,14 +2,17 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import chain, islice
+from threading import Lock
 
+from densephrases.built_once import BuiltOnce
 from densephrases.errors import ConfigError, DataError
+from densephrases.index.candidates.base import Check, go_on
 from densephrases.index.snapshot import Snapshot
 from densephrases.model.encoder import Encoder
 from densephrases.search.answers import Answer
 from densephrases.search.confidence import RIVALS, Calibration
+from densephrases.search.deadline import Deadline
 from densephrases.search.filters import Filter
 from densephrases.search.passages import PassageTexts, sampled_texts
 from densephrases.search.request import SearchRequest
@@ -24,10 +27,11 @@ from densephrases.text.truecase import Truecaser
 QUESTIONS_AT_ONCE = 64  # a few thousand phrases are scored for each, so that a batch takes about 50 MB
 _TRUECASE_CHARACTERS = 10_000_000  # of text are enough to learn the usual case of words, in three seconds
 _FILTERS_KEPT = 8  # whose row masks, one byte per row, stay in memory for the next search
+_VERIFIED_BYTES = 1 << 26  # of the smallest files, after a search has failed
 
 
 class Searcher:
-    """Answers questions from one state of an index."""
+    """Answers questions from one state of an index; any number of threads may search at once."""
 
     def __init__(
         self,
@@ -41,21 +45,35 @@ class Searcher:
         self._encoder = encoder
         self._calibration = calibration
         self._segments: OrderedDict[Filter, list[SearchableSegment]] = OrderedDict()
+        self._segments_lock = Lock()
 
     def search(
-        self, questions: Sequence[str], request: SearchRequest, timings: Timings | None = None
+        self,
+        questions: Sequence[str],
+        request: SearchRequest,
+        timings: Timings | None = None,
+        deadline: Deadline | None = None,
     ) -> list[list[Answer]]:
         """The best distinct answers to each question, best first; fewer only if the collection has fewer."""
         self._check_calibration(request)
         several = _checked(questions)
         timings = timings or Timings()
         with timings.measured("total"):
-            segments = self._segments_for(request.filter)
-            return [
-                found
-                for first in range(0, len(several), QUESTIONS_AT_ONCE)
-                for found in self._batch(several[first : first + QUESTIONS_AT_ONCE], segments, request, timings)
-            ]
+            check = go_on if deadline is None else deadline.check
+            segments = self._segments_for(request.filter, check)
+            answers: list[list[Answer]] = []
+            for first in range(0, len(several), QUESTIONS_AT_ONCE):
+                some = several[first : first + QUESTIONS_AT_ONCE]
+                answers += self._batch(some, segments, request, timings, check)
+            return answers
+
+    @BuiltOnce
+    def damage(self) -> str:
+        """A sentence on a file that is not what was written, empty if there is none.
+
+        Only sizes and the smallest files are verified, once: this is asked after a search has failed.
+        """
+        return next(self._index.problems_of_small_files(_VERIFIED_BYTES), "")
 
     @property
     def truecases(self) -> bool:
@@ -68,7 +86,7 @@ class Searcher:
             return list(questions)
         return [self._truecaser(question) for question in questions]
 
-    @cached_property
+    @BuiltOnce
     def _truecaser(self) -> Truecaser:
         return Truecaser.learn(sampled_texts(self._index.segments, _TRUECASE_CHARACTERS))
 
@@ -79,31 +97,43 @@ class Searcher:
                 "leave it at 0 or use another model."
             )
 
-    def _segments_for(self, wanted: Filter) -> list[SearchableSegment]:
-        if wanted not in self._segments:
-            self._segments[wanted] = searchable_segments(self._index, wanted)
+    def _segments_for(self, wanted: Filter, check: Check) -> list[SearchableSegment]:
+        """Built outside the lock, so that no other filter waits for a slow one."""
+        with self._segments_lock:
+            known = self._segments.get(wanted)
+        segments = searchable_segments(self._index, wanted, check) if known is None else known
+        with self._segments_lock:
+            self._segments[wanted] = segments
+            self._segments.move_to_end(wanted)
             if len(self._segments) > _FILTERS_KEPT:
                 self._segments.popitem(last=False)
-        self._segments.move_to_end(wanted)
-        return self._segments[wanted]
+        return segments
 
     def _batch(
-        self, questions: Sequence[str], segments: list[SearchableSegment], request: SearchRequest, timings: Timings
+        self,
+        questions: Sequence[str],
+        segments: list[SearchableSegment],
+        request: SearchRequest,
+        timings: Timings,
+        check: Check,
     ) -> list[list[Answer]]:
+        check()
         exact = exact_candidates(segments) if request.exact is None else request.exact  # opens the candidates
         terms = self._terms(questions, request)
         with timings.measured("encode"):
             vectors = self._encoder.encode_questions(self.truecased(questions) if request.truecase else questions)
+        check()
         texts = PassageTexts(segments)
         wanted = self._wanted(segments, request)
         search = PairSearch(
             segments,
             wanted,
-            DistinctResults(texts, request.unit, wanted),
+            DistinctResults(texts, request.unit, wanted, check),
             exact=exact,
             effort=request.effort,
             length_penalty=self._encoder.config.length_penalty,
             timings=timings,
+            check=check,
         )
         queries = Queries(vectors.start_BD, vectors.end_BD, terms)
         return self._answers(search(queries), texts, request)
@@ -113,9 +143,9 @@ class Searcher:
         weight = self._encoder.config.lexical_weight if request.lexical_weight is None else request.lexical_weight
         return QuestionTerms.from_questions(questions, self._term_weights, weight) if weight else None
 
-    @cached_property
+    @BuiltOnce
     def _term_weights(self) -> TermWeights:
-        return TermWeights.from_segments([segment.terms for segment in self._index.segments])
+        return TermWeights.from_snapshot(self._index)
 
     def _wanted(self, segments: Sequence[SearchableSegment], request: SearchRequest) -> int:
         """At least the rivals that confidence compares an answer with, but not more than the collection has."""

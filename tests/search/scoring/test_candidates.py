@@ -1,11 +1,14 @@
 """Candidate rows against a list of all rows with the lexical penalties of their passages."""
 
+from random import Random
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
 
-from densephrases.arrays import Floats
-from densephrases.search.scoring.candidates import OVERSAMPLE, Candidates
+from densephrases.arrays import Floats, Ints
+from densephrases.search.scoring.candidates import OVERSAMPLE, Candidates, among_best
 from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.search.scoring.windows import Queries
 from tests.search.made_up import MemoryIndex, indexes
@@ -15,17 +18,15 @@ from tests.search.scoring.test_pairs import brute_force, queries
 def best_scores(
     segments: list[SearchableSegment], asked: Queries, question: int, vector_D: Floats, count: int
 ) -> list[float]:
-    """Of the rows that should be taken: the best of each segment by vectors, then the best of all with penalties."""
-    found: list[float] = []
+    """Of the rows that should be taken: the best by vectors as if all segments were one, then those with penalties."""
+    found: list[tuple[float, int, int]] = []
     for number, each in enumerate(segments):
         rows = each.listed_rows()
         scores = each.segment.store.own_scores(vector_D[None], rows, np.array([0, len(rows)]))
-        kept = np.argsort(-scores, kind="stable")[
-            : count if asked.terms is None else OVERSAMPLE * min(count, each.rows)
-        ]
-        brute = brute_force(segments, asked, question, 0.0)
-        found += [float(scores[place]) - brute.word_cost(number, int(rows[place])) for place in kept.tolist()]
-    return sorted(found, reverse=True)[:count]
+        found += [(-score, number, row) for score, row in zip(scores.tolist(), rows.tolist(), strict=True)]
+    kept = sorted(found)[: count if asked.terms is None else OVERSAMPLE * count]
+    brute = brute_force(segments, asked, question, 0.0)
+    return sorted((-score - brute.word_cost(number, row) for score, number, row in kept), reverse=True)[:count]
 
 
 @given(indexes(), queries(), st.integers(1, 6))
@@ -44,3 +45,12 @@ def test_the_best_rows_are_taken(index: MemoryIndex, asked: Queries, count: int)
                 taken += [s - brute.word_cost(number, row) for s, row in zip(scores, rows.tolist(), strict=True)]
             expected = best_scores(segments, asked, question, vector_D, count)
             np.testing.assert_allclose(sorted(taken, reverse=True), expected, rtol=1e-5, atol=1e-4)
+
+
+@given(npst.arrays(np.int64, (3, 7), elements=st.integers(-2, 2)), st.integers(1, 8), st.randoms())
+def test_of_equal_scores_the_first_ones_are_taken(scores: Ints, count: int, random: Random) -> None:
+    order = np.array([random.sample(range(7), 7) for _ in range(3)])
+    marks = among_best(scores.astype(np.float32), order, count)
+    for question in range(3):
+        best = np.lexsort((order[question], -scores[question]))[:count]
+        assert sorted(best.tolist()) == np.flatnonzero(marks[question]).tolist()

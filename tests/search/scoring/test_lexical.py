@@ -1,15 +1,17 @@
 """IDF and the penalties of missing and repeated terms, against sums over plain sets."""
 
 import math
+from typing import cast
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from densephrases.index.segment.passage_terms import SegmentTerms
 from densephrases.search.scoring.lexical import REPETITION_SHARE, QuestionTerms, TermWeights
 from densephrases.text.hashed_terms import TERMS, terms
-from tests.search.made_up import WORDS, MemoryIndex, SegmentMaker, as_segment, indexes
+from tests.search.made_up import WORDS, MemoryIndex, MemoryTerms, SegmentMaker, as_segment, indexes
 
 QUESTIONS = st.lists(st.lists(st.sampled_from([*WORDS, "title", "[SEP]", "new"]), max_size=5).map(" ".join), max_size=4)
 
@@ -28,6 +30,17 @@ def test_rare_words_are_worth_more(index: MemoryIndex) -> None:
         having = sum(term in passage for passage in passages)
         expected = math.log(1 + (len(passages) - having + 0.5) / (having + 0.5))
         assert values[term] == pytest.approx(expected, rel=1e-6)
+
+
+@given(indexes())
+def test_deleted_documents_do_not_count(index: MemoryIndex) -> None:
+    left = []
+    for made, deleted in zip(index.made, index.deleted, strict=True):
+        gone = np.zeros(made.documents, dtype=bool) if deleted is None else deleted
+        pairs = zip(made.passage_documents.tolist(), made.terms.of_passages, strict=True)
+        left.append(MemoryTerms([each for document, each in pairs if not gone[document]]))
+    expected = TermWeights.from_segments([cast("SegmentTerms", each) for each in left])
+    assert TermWeights.from_snapshot(index).idf_V.tolist() == expected.idf_V.tolist()
 
 
 @given(indexes(), QUESTIONS, st.sampled_from([0.5, 2.0]), st.data())

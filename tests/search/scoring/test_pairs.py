@@ -122,9 +122,10 @@ def test_as_many_as_there_are_whatever_the_candidates_hide(
         assert kept == sorted(kept, key=lambda span: span.order)
 
 
-@given(indexes(), queries(), UNITS)
-def test_batch_like_one_by_one(index: MemoryIndex, asked: Queries, unit: Unit) -> None:
-    search = pair_search(index.searchable(), unit)
+@given(indexes() | indexes(hide=True), queries(), UNITS, st.booleans())
+def test_batch_like_one_by_one(index: MemoryIndex, asked: Queries, unit: Unit, exact: bool) -> None:
+    """A question that finds too few candidates widens its own search only."""
+    search = pair_search(index.searchable(), unit, exact=exact)
     together = [spans(phrases) for phrases in search(asked)]
     alone = [spans(search(asked.take(np.array([question])))[0]) for question in range(len(asked))]
     assert together == alone

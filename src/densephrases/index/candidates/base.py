@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Floats, Ints
 from densephrases.index.kinds import DEFAULT_EFFORT
-from densephrases.index.vectors.store import VectorStore
+from densephrases.index.vectors.store import Check, VectorStore, go_on
+
+__all__ = ["CandidateIndex", "Check", "go_on"]
 
 
 class CandidateIndex(ABC):
@@ -29,6 +31,7 @@ class CandidateIndex(ABC):
         allowed: NDArray[np.bool_] | None = None,
         effort: float = DEFAULT_EFFORT,
         oversample: int = 1,
+        check: Check = go_on,
     ) -> tuple[Floats, Ints]:
         """Scores (B, oversample * k), best first, and their rows; where there are fewer, -inf and -1.
 
@@ -39,4 +42,5 @@ class CandidateIndex(ABC):
             effort: From 0, fast, to 1, exact.
             oversample: `oversample` times k rows are returned; those after the first k cost nothing more, as they were
                 compared anyway.
+            check: Called at least every few tenths of a second; what it raises ends the search.
         """

@@ -14,15 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Bytes, Floats, Ints
-from densephrases.index.candidates.base import CandidateIndex
-from densephrases.index.candidates.exact import (
-    ExactCandidates,
-    best_of_rows,
-    better_of,
-    is_small,
-    no_candidates,
-    refuse_effort,
-)
+from densephrases.index.candidates.base import CandidateIndex, Check, go_on
+from densephrases.index.candidates.exact import ExactCandidates, best_of_rows, is_small, refuse_effort, rescored
 from densephrases.index.candidates.ivf_file import read_inverted
 from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.index.vectors.store import VectorStore, side_by_side
@@ -55,33 +48,42 @@ class IvfCandidates(CandidateIndex):
         allowed: NDArray[np.bool_] | None = None,
         effort: float = DEFAULT_EFFORT,
         oversample: int = 1,
+        check: Check = go_on,
     ) -> tuple[Floats, Ints]:
         refuse_effort(effort)
         count = len(self.store) if allowed is None else int(np.count_nonzero(allowed))
         if effort == 1:
-            return ExactCandidates(self.store).search(queries_BD, k, allowed, effort, oversample)
+            return ExactCandidates(self.store).search(queries_BD, k, allowed, effort, oversample, check)
         if allowed is not None and is_small(count):
-            return best_of_rows(self.store, queries_BD, oversample * k, np.flatnonzero(allowed))
+            return best_of_rows(self.store, queries_BD, oversample * k, np.flatnonzero(allowed), check)
         parameters = self._parameters(effort, count, allowed)
         wanted = min(count, max(least_rescored(len(self.store)), int(k * rescored_share(effort))))
-        return self._rescored(queries_BD, self._nearest(queries_BD, wanted, parameters), oversample * k)
+        nearest_BK = self._nearest(queries_BD, wanted, parameters, check)
+        return rescored(self.store, queries_BD, nearest_BK, oversample * k, check)
 
-    def _nearest(self, queries_BD: Floats, wanted: int, parameters: Any) -> Ints:
-        """By our own threads: with sixteen of its own, faiss 1.15 compares with a sixteenth of 20,000 lists only."""
+    def _nearest(self, queries_BD: Floats, wanted: int, parameters: Any, check: Check) -> Ints:
+        """By our own threads: with sixteen of its own, faiss 1.15 compares with a sixteenth of 20,000 lists only.
+
+        Query by query: what faiss finds for one depends on how many there are, and no call of it can be interrupted.
+        """
         compared = len(queries_BD) * parameters.nprobe * len(self.store) // self.index.nlist
         threads = 1 if compared < _FEW_CODES else faiss.omp_get_max_threads()
         share = -(-len(queries_BD) // threads) or 1
 
         def nearest(first: int) -> Ints:
+            rows = np.empty((min(share, len(queries_BD) - first), wanted), dtype=np.int64)
             with one_thread(True):
-                return self._compared(queries_BD[first : first + share], wanted, parameters)
+                for number in range(len(rows)):
+                    check()
+                    rows[number] = self._compared(queries_BD[first + number], wanted, parameters)
+            return rows
 
         found = side_by_side(nearest, range(0, len(queries_BD), share))
         return np.concatenate([np.zeros((0, wanted), dtype=np.int64), *found])
 
-    def _compared(self, queries_BD: Floats, wanted: int, parameters: Any) -> Ints:
-        contiguous_BD = np.ascontiguousarray(queries_BD, dtype=np.float32)
-        return np.asarray(self.index.search(contiguous_BD, wanted, params=parameters)[1])
+    def _compared(self, query_D: Floats, wanted: int, parameters: Any) -> Ints:
+        contiguous_BD = np.ascontiguousarray(query_D[None], dtype=np.float32)
+        return np.asarray(self.index.search(contiguous_BD, wanted, params=parameters)[1][0])
 
     def _parameters(self, effort: float, count: int, allowed: NDArray[np.bool_] | None) -> Any:
         """A filter that allows a share of the rows multiplies the probed lists by its inverse."""
@@ -91,14 +93,6 @@ class IvfCandidates(CandidateIndex):
         if allowed is not None:
             parameters.sel = faiss.IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
         return parameters
-
-    def _rescored(self, queries_BD: Floats, rows_BK: Ints, k: int) -> tuple[Floats, Ints]:
-        rows_BK = np.sort(rows_BK, axis=1)  # rows of a passage become neighbours
-        edges_B = rows_BK.shape[1] * np.arange(len(queries_BD) + 1)
-        scores_BK = self.store.own_scores(queries_BD, np.maximum(rows_BK, 0).ravel(), edges_B).reshape(rows_BK.shape)
-        scores_BK[rows_BK < 0] = -np.inf
-        lacking = no_candidates(len(queries_BD), max(k - rows_BK.shape[1], 0))
-        return better_of(lacking, scores_BK, rows_BK, k)
 
 
 @contextmanager

@@ -2,13 +2,15 @@
 
 from typing import Any
 
+import numpy as np
+
 from densephrases.arrays import Floats, Ints
 from densephrases.index.candidates.ivf import IvfCandidates
 from densephrases.index.candidates.passage_lists import PassageRanking, passage_lists
 from densephrases.index.vectors.store import VectorStore
 from densephrases.quantize.product import ResidualPQCodec
 
-# Shape suffixes: B queries, D vector size, K components, L lists of a query.
+# Shape suffixes: B queries (here one), D vector size, K components, L lists of a query.
 
 
 class PassageCandidates(IvfCandidates):
@@ -23,7 +25,7 @@ class PassageCandidates(IvfCandidates):
         self._lists = passage_lists(store)
         super().__init__(store, self._lists.index)
 
-    def _compared(self, queries_BD: Floats, wanted: int, parameters: Any) -> Ints:
-        projected_BK = self._codec.project_queries(queries_BD)
+    def _compared(self, query_D: Floats, wanted: int, parameters: Any) -> Ints:
+        projected_BK = self._codec.project_queries(query_D[None])
         lists_BL, scores_BL = self._ranking.best(projected_BK, parameters.nprobe)
-        return self._lists.search(projected_BK, wanted, lists_BL, scores_BL, parameters)[1]
+        return np.asarray(self._lists.search(projected_BK, wanted, lists_BL, scores_BL, parameters)[1][0])

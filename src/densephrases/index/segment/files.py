@@ -1,5 +1,6 @@
 """The files of a segment, plain little-endian arrays, and the names that version 0.1 gave to some of them."""
 
+from densephrases.index.segment.metadata_index import METADATA_ARRAYS
 from densephrases.index.segment.passage_terms import COUNTS_FILE, TERM_ARRAYS
 from densephrases.index.segment.token_offsets import TOKEN_OFFSET_ARRAYS
 
@@ -17,6 +18,7 @@ ARRAYS = {
     "digests": "<u8",
     "id_hashes": "<u8",  # sorted
     "id_documents": "<u4",  # the documents of the sorted hashes
+    **METADATA_ARRAYS,
     # passages
     "passage_documents": "<u4",
     "passage_offsets": "<u4",  # characters of the document's text before the passage

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Ints
+from densephrases.arrays import Ints, ranges
 from densephrases.text.hashed_terms import TERMS, terms
 from densephrases.text.passages import Passage
 
@@ -80,6 +80,12 @@ class SegmentTerms:
             below_N = (self.terms_T.take(middle_N, mode="clip") < terms_N) & (middle_N < high_N)
             low_N, high_N = np.where(below_N, middle_N + 1, low_N), np.where(below_N, high_N, middle_N)
         return np.asarray((low_N < stop_N) & (self.terms_T.take(low_N, mode="clip") == terms_N))
+
+    def passages_having(self, passages_N: Ints) -> Ints:
+        """In how many of some passages each term occurs (V)."""
+        first_N = self.edges_P[passages_N]
+        _, chosen = ranges(first_N, self.edges_P[passages_N + 1] - first_N)
+        return np.bincount(self.terms_T[chosen], minlength=TERMS)
 
     def of_passages(self, first: int, last: int) -> PassageTerms:
         edges_P = self.edges_P[first : last + 1]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Bytes
+from densephrases.built_once import BuiltOnce
 from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.by_kind import open_candidates
 from densephrases.index.files.mapped import map_file
@@ -25,6 +26,7 @@ from densephrases.index.segment.files import (
     VECTORS_FILE,
     array_file,
 )
+from densephrases.index.segment.metadata_index import METADATA_ARRAYS, MetadataIndex
 from densephrases.index.segment.passage_terms import COUNTS_FILE, SegmentTerms
 from densephrases.index.segment.text_blocks import BlockedText
 from densephrases.index.segment.token_offsets import TokenOffsets
@@ -116,13 +118,19 @@ class Segment:
         codec = CODECS[settings.quantizer].from_bytes(self.blob(QUANTIZER_FILE), settings.dim, pq)
         return VectorStore.from_bytes(self.blob(VECTORS_FILE), codec, self.blob(CENTROIDS_FILE), self.vector_edges)
 
-    @cached_property
+    @BuiltOnce
     def candidates(self) -> CandidateIndex:
         return open_candidates(self.blob, self.entry.candidates, self.store)
 
     @cached_property
     def terms(self) -> SegmentTerms:
         return SegmentTerms.open(self.array, self.blob(COUNTS_FILE))
+
+    @cached_property
+    def metadata_index(self) -> MetadataIndex | None:
+        """None if an earlier version wrote the segment."""
+        known = all(array_file(name) in self.entry.files for name in METADATA_ARRAYS)
+        return MetadataIndex.open(self.array) if known else None
 
     @property
     def document_vectors(self) -> NDArray[np.int64]:

@@ -24,6 +24,7 @@ from densephrases.index.segment.files import (
     array_file,
 )
 from densephrases.index.segment.incoming import Piece
+from densephrases.index.segment.metadata_index import MetadataWriter
 from densephrases.index.segment.passage_terms import COUNTS_FILE, PassageTerms, TermWriter
 from densephrases.index.segment.reader import Segment
 from densephrases.index.segment.text_blocks import BlockWriter
@@ -56,6 +57,7 @@ class SegmentWriter:
         self._text = BlockWriter(self._files[TEXT_FILE], partial(self._append, "text_blocks"))
         self._token_offsets = TokenOffsetWriter(self._append)
         self._terms = TermWriter(self._append)
+        self._metadata = MetadataWriter(self._append)
         self._records = self._files[RECORDS_FILE]
         self._hashes: list[NDArray[np.uint64]] = []  # of ids, in document order
         self.documents = self.passages = self.vectors = 0
@@ -104,6 +106,7 @@ class SegmentWriter:
             file.write(b"".join(parts))
         self._append("digests", np.array([prepared.digest for prepared in opened], dtype=np.uint64))
         self._hashes.append(np.array([prepared.hash for prepared in opened], dtype=np.uint64))
+        self._metadata.add([prepared.record for prepared in opened])
 
     def _add_passages(self, pieces: Sequence[Piece], first_byte: int) -> NDArray[np.int64]:
         """Returns where each begins in all texts."""
@@ -145,6 +148,7 @@ class SegmentWriter:
         if segment.store.centroids is not None:
             self._copy_bytes(CENTROIDS_FILE, segment.store.centroids.records_P[passages])
         self._hashes.append(_hashes_in_order(segment)[first:last])
+        self._metadata.copy(segment.metadata_index, first, last, lambda number: segment.record(number).metadata)
         self.documents += last - first
         self.passages += passages.stop - passages.start
         self.vectors += rows.stop - rows.start
@@ -154,6 +158,7 @@ class SegmentWriter:
         self._vector_writer.stop()
         self._text.finish()
         self._token_offsets.finish()
+        self._metadata.finish()
         hashes = np.concatenate([*self._hashes, np.zeros(0, dtype=np.uint64)])
         order = np.argsort(hashes, kind="stable")
         self._append("id_hashes", hashes[order])

@@ -1,12 +1,12 @@
 """Passage centroids of a segment whose token vectors are stored as residuals, and scores with them."""
 
 from collections.abc import Callable
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from densephrases.arrays import Floats, Ints, owners
+from densephrases.arrays import Floats, Ints, inner_products, owners
+from densephrases.built_once import BuiltOnce
 from densephrases.quantize.base import Records
 from densephrases.quantize.product import PQCodec
 
@@ -40,7 +40,8 @@ class PassageCentroids:
 
     def own_scores(self, queries_BD: Floats, rows_N: Ints, edges_B: Ints) -> Floats:
         """Inner products (N) of each query with the centroids of its own rows; fastest if these ascend."""
-        projected_BK, mean_B = self.codec.project_queries(queries_BD), queries_BD @ self.codec.mean_D
+        projected_BK = self.codec.project_queries(queries_BD)
+        mean_B = inner_products(queries_BD, self.codec.mean_D)
         passages_N = owners(self.edges_P, rows_N)
         scores_N = np.empty(len(rows_N), dtype=np.float32)
         changes_N = passages_N[1:] != passages_N[:-1]
@@ -48,7 +49,8 @@ class PassageCentroids:
             if first < stop:
                 (ends,) = changes_N[first : stop - 1].nonzero()
                 runs = np.concatenate([[-1], ends, [stop - first - 1]])
-                scores = self.components(passages_N[first + runs[1:]]) @ projected_BK[query] + mean_B[query]
+                components_PK = self.components(passages_N[first + runs[1:]])
+                scores = inner_products(components_PK, projected_BK[query]) + mean_B[query]
                 scores_N[first:stop] = scores.repeat(runs[1:] - runs[:-1])
         return scores_N
 
@@ -57,7 +59,7 @@ class PassageCentroids:
             return self._decoded.take(passages_P, axis=0)
         return self.codec.components(self.records_P[passages_P])
 
-    @cached_property
+    @BuiltOnce
     def _decoded(self) -> Floats | None:
         """All of them if they are few."""
         few = 4 * len(self.records_P) * len(self.codec.codebooks.components_K) <= _KEPT_BYTES

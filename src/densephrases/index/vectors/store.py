@@ -12,6 +12,7 @@ import faiss
 import numpy as np
 
 from densephrases.arrays import Bytes, Floats, Ints
+from densephrases.built_once import BuiltOnce
 from densephrases.index.kinds import Quantizer
 from densephrases.index.vectors.centroids import PassageCentroids
 from densephrases.index.vectors.encoded import EncodedVectors, fit_codec
@@ -22,12 +23,20 @@ from densephrases.quantize.product import PQCodec
 Result = TypeVar("Result")
 RowScorer = Callable[[Ints, Records], Floats]
 """Scores of rows by their numbers and records."""
+Check = Callable[[], None]
+"""Raises what ends a search, if it shall end."""
 
 BLOCK_ROWS = 512  # decoded at once: they stay in a core's cache, and no product is large enough to wake other threads
 _OWN_BLOCK_ROWS = 1024  # larger, as they are compared with one query only
 _SHARED_ROWS = 16_384  # are scored in a few milliseconds: threads for fewer would not pay
+_NORM_ROWS = 4096  # of which the largest norm is taken
+_ROUNDING = 2.0**-22  # of a sum of 32-bit floats, for each number added; twice as large as it can be
 
 # Shape suffixes: B queries, N token vectors (rows), P passages, D vector size.
+
+
+def go_on() -> None:
+    """The check of a search that nothing ends."""
 
 
 class VectorStore:
@@ -87,8 +96,18 @@ class VectorStore:
             scores_BN[:, first : first + len(block)] = score(block, self._picked(block))
         return scores_BN
 
-    def own_scores(self, queries_BD: Floats, rows_N: Ints, edges_B: Ints) -> Floats:
-        """Inner products (N) of each query with rows of its own, which lie between its edge and the next."""
+    @BuiltOnce
+    def score_error(self) -> float:
+        """How far scores of a row may be apart if computed in different ways, relative to the norm of the query."""
+        some = np.linspace(0, len(self) - 1, min(len(self), _NORM_ROWS)).astype(np.int64)
+        norms_N = np.linalg.norm(self.decode(some), axis=1)
+        return float(_ROUNDING * (self.dim + 16) * norms_N.max(initial=0.0))
+
+    def own_scores(self, queries_BD: Floats, rows_N: Ints, edges_B: Ints, check: Check = go_on) -> Floats:
+        """Inner products (N) of each query with rows of its own, which lie between its edge and the next.
+
+        Each depends on the query and the row alone, to the last digit.
+        """
         scores_N = np.empty(len(rows_N), dtype=np.float32)
         threads = faiss.omp_get_max_threads() if len(rows_N) >= _SHARED_ROWS else 1
         share = -(-len(queries_BD) // threads) or 1
@@ -96,6 +115,7 @@ class VectorStore:
         def score(first: int) -> None:
             queries, edges = queries_BD[first : first + share], edges_B[first : first + share + 1]
             for scorer, (begin, stop) in zip(self.codec.scorers(queries), pairwise(edges.tolist()), strict=True):
+                check()
                 for at in range(begin, stop, _OWN_BLOCK_ROWS):
                     block = slice(at, min(at + _OWN_BLOCK_ROWS, stop))
                     scores_N[block] = scorer(self._picked(rows_N[block]))

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from densephrases.arrays import Floats, Ints, Mask
+from densephrases.index.candidates.base import Check, go_on
 from densephrases.index.segment.reader import Segment
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.search.scoring.windows import Hits, Queries
 
 OVERSAMPLE = 4  # candidates per candidate that is kept, if lexical overlap reorders them
+_ROW_BITS = 40
 
 # Shape suffixes: B questions, D vector size, K candidates of a question, N rows.
 
@@ -36,21 +38,28 @@ class Candidates:
         count: int,
         effort: float,
         terms: QuestionTerms | None = None,
+        check: Check = go_on,
     ) -> "Candidates":
-        """The `count` rows with the highest scores, less the lexical penalties of their passages given `terms`."""
+        """The `count` rows with the highest scores, less the lexical penalties of their passages given `terms`.
+
+        Penalties reorder as many rows as if all segments were one.
+        """
         both_BD = np.concatenate([queries.start_BD, queries.end_BD])
         oversample = 1 if terms is None else OVERSAMPLE
         found = [
-            s.segment.candidates.search(both_BD, min(count, s.rows), s.allowed_R, effort, oversample) for s in segments
+            s.segment.candidates.search(both_BD, min(count, s.rows), s.allowed_R, effort, oversample, check)
+            for s in segments
         ]
         rows_BK = np.concatenate([rows for _, rows in found], axis=1)
         scores_BK = np.where(rows_BK < 0, -np.inf, np.concatenate([scores for scores, _ in found], axis=1))
+        segment_K = np.repeat(np.arange(len(segments)), [rows.shape[1] for _, rows in found])
+        order_BK = (segment_K << _ROW_BITS) + rows_BK
+        chosen_BK = (rows_BK >= 0) & among_best(scores_BK, order_BK, oversample * count)
         if terms is not None:
             pairs = zip(segments, found, strict=True)
             penalties = [_lexical_penalties(each.segment, terms, rows) for each, (_, rows) in pairs]
-            scores_BK = scores_BK - np.concatenate(penalties, axis=1)
-        segment_K = np.repeat(np.arange(len(segments)), [rows.shape[1] for _, rows in found])
-        chosen_BK = (rows_BK >= 0) & _among_best(scores_BK, count)
+            scores_BK = np.where(chosen_BK, scores_BK - np.concatenate(penalties, axis=1), -np.inf)
+            chosen_BK &= among_best(scores_BK, order_BK, count)
         starts, ends = (
             [_hits(rows_BK[half], chosen_BK[half] & (segment_K == number)) for number in range(len(segments))]
             for half in (slice(0, len(queries)), slice(len(queries), None))
@@ -66,14 +75,17 @@ def _lexical_penalties(segment: Segment, terms: QuestionTerms, rows_BK: Ints) ->
     return penalties_N.reshape(rows_BK.shape)
 
 
-def _among_best(scores_BK: Floats, count: int) -> Mask:
-    """Marks `count` of the highest scores of each row."""
-    marks_BK = np.ones(scores_BK.shape, dtype=bool)
-    surplus = scores_BK.shape[1] - count
-    if surplus > 0:
-        worst = np.argpartition(scores_BK, surplus - 1, axis=1)[:, :surplus]
-        np.put_along_axis(marks_BK, worst, False, axis=1)
-    return marks_BK
+def among_best(scores_BK: Floats, order_BK: Ints, count: int) -> Mask:
+    """Marks the `count` highest scores of each question; of equal ones those that come first in order."""
+    if count >= scores_BK.shape[1]:
+        return np.ones(scores_BK.shape, dtype=bool)
+    least_B1 = np.partition(scores_BK, -count, axis=1)[:, -count, None]
+    marks_BK = scores_BK >= least_B1
+    for question in np.flatnonzero(np.count_nonzero(marks_BK, axis=1) > count).tolist():
+        (tied,) = np.nonzero(scores_BK[question] == least_B1[question])
+        surplus = np.count_nonzero(marks_BK[question]) - count
+        marks_BK[question, tied[np.argsort(order_BK[question, tied])[-surplus:]]] = False
+    return np.asarray(marks_BK)
 
 
 def _hits(rows_BK: Ints, chosen_BK: Mask) -> Hits:

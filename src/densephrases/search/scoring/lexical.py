@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats, Ints, owners, ranges
+from densephrases.index.candidates.base import Check, go_on
 from densephrases.index.segment.passage_terms import SegmentTerms
 from densephrases.index.segment.reader import Segment
+from densephrases.index.snapshot import Snapshot
 from densephrases.model.tokenizer import parted_question
 from densephrases.text.hashed_terms import TERMS, terms, terms_of_each
 
@@ -27,6 +29,7 @@ from densephrases.text.hashed_terms import TERMS, terms, terms_of_each
 # open-domain sets: TriviaQA gains most; WebQuestions, whose answers often repeat a name, would do best with 0.
 REPETITION_SHARE = 0.2
 
+_NO_PASSAGES = np.zeros(0, dtype=np.int64)
 _PASSAGES_AT_ONCE = 1 << 16  # takes about 50 MB for the terms of one question
 
 # Shape suffixes: V all terms, B questions, W terms of all questions one after the other, N pairs that are scored.
@@ -34,16 +37,24 @@ _PASSAGES_AT_ONCE = 1 << 16  # takes about 50 MB for the terms of one question
 
 @dataclass(frozen=True, slots=True)
 class TermWeights:
-    """The IDF of each term in a collection, deleted documents included."""
+    """The IDF of each term in a collection without its deleted documents."""
 
     idf_V: Floats
 
     @classmethod
-    def from_segments(cls, segments: Sequence[SegmentTerms]) -> Self:
-        passages = sum(segment.passages for segment in segments)
+    def from_snapshot(cls, index: Snapshot) -> Self:
+        pairs = list(zip(index.segments, index.deleted, strict=True))
+        gone = [_NO_PASSAGES if marks is None else np.flatnonzero(marks[s.passage_documents]) for s, marks in pairs]
+        return cls.from_segments([segment.terms for segment in index.segments], gone)
+
+    @classmethod
+    def from_segments(cls, segments: Sequence[SegmentTerms], gone: Sequence[Ints] | None = None) -> Self:
+        """Of all passages but those that are gone, given for each segment by their numbers."""
+        passages = 0
         having_V = np.zeros(TERMS)
-        for segment in segments:
-            having_V += segment.passages_V
+        for segment, gone_P in zip(segments, gone or [_NO_PASSAGES] * len(segments), strict=True):
+            passages += segment.passages - len(gone_P)
+            having_V += segment.passages_V - segment.passages_having(gone_P)
         return cls(np.log1p((passages - having_V + 0.5) / (having_V + 0.5)).astype(np.float32))
 
 
@@ -91,11 +102,12 @@ class QuestionTerms:
         distinct, place_N = np.unique(key_N, return_inverse=True)
         return self.penalties(segment.terms, *np.divmod(distinct, max(segment.terms.passages, 1)))[place_N]
 
-    def penalties_of_all(self, segment: SegmentTerms, question: int) -> Floats:
+    def penalties_of_all(self, segment: SegmentTerms, question: int, check: Check = go_on) -> Floats:
         """The penalty of every passage of a segment for one question."""
         passages = np.arange(segment.passages)
         penalties = [np.zeros(0, dtype=np.float32)]
         for first in range(0, len(passages), _PASSAGES_AT_ONCE):
+            check()
             passage_N = passages[first : first + _PASSAGES_AT_ONCE]
             penalties.append(self.penalties(segment, np.full_like(passage_N, question), passage_N))
         return np.concatenate(penalties)

@@ -11,13 +11,14 @@ reaches the score of the last result. Penalties of single phrases (repeated term
 results, because they only lower scores further.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
-from densephrases.arrays import Floats, Ints
+from densephrases.arrays import Floats, Ints, Mask
+from densephrases.index.candidates.base import Check, go_on
 from densephrases.search.scoring.candidates import Candidates
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.searchable import SearchableSegment
@@ -28,6 +29,7 @@ from densephrases.search.timings import Timings
 # usually has several of the best phrases around it: more candidates take time, fewer need a second round.
 FEWEST_CANDIDATES = 50
 CANDIDATES_A_RESULT = 2
+_ROWS_AT_ONCE = 1 << 20  # of all questions together, if every row is a candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class PairSearch:
         effort: Of the candidate index.
         length_penalty: Subtracted from a phrase's score for each character.
         fewest: Candidate starts and ends in the first round.
+        check: Called all along; what it raises ends the search.
     """
 
     segments: Sequence[SearchableSegment]
@@ -95,22 +98,41 @@ class PairSearch:
     length_penalty: float
     fewest: int = FEWEST_CANDIDATES
     timings: Timings = field(default_factory=Timings)
+    check: Check = go_on
 
     def __call__(self, queries: Queries) -> list[Phrases]:
+        """The results of each question, which do not depend on the other questions."""
         results: list[Phrases] = [NOTHING] * len(queries)
-        pending = np.arange(len(queries) if self.segments else 0)
         depth = max(self.fewest, CANDIDATES_A_RESULT * self.wanted)
-        effort = 1.0 if self.exact else self.effort
-        while len(pending):
-            candidates = self._candidates(queries.take(pending), depth, effort)
-            exhausted = depth >= self._rows
-            chosen = self._chosen(queries.take(pending), candidates, exhausted)
-            for question, result in zip(pending.tolist(), chosen, strict=True):
-                results[question] = result
-            missing = np.array([not exhausted and len(results[question]) < self.wanted for question in pending])
-            effort = 1.0 if (missing & candidates.short_B).any() else effort
-            pending, depth = pending[missing], 2 * depth
+        pending = {1.0 if self.exact else self.effort: np.arange(len(queries) if self.segments else 0)}
+        while any(map(len, pending.values())):
+            longer: dict[float, list[Ints]] = {}
+            for effort, questions in self._groups(pending, depth):
+                missing, short = self._round(queries, questions, depth, effort, results)
+                longer.setdefault(effort, []).append(questions[missing & ~short])
+                longer.setdefault(1.0, []).append(questions[missing & short])
+            pending = {effort: np.concatenate(several) for effort, several in longer.items()}
+            depth *= 2
         return results
+
+    def _groups(self, pending: Mapping[float, Ints], depth: int) -> Iterator[tuple[float, Ints]]:
+        """Few questions at a time once all rows are candidates of each."""
+        for effort, questions in pending.items():
+            size = len(questions) if depth < self._rows else max(_ROWS_AT_ONCE // self._rows, 1)
+            for first in range(0, len(questions), max(size, 1)):
+                yield effort, questions[first : first + size]
+
+    def _round(
+        self, queries: Queries, questions: Ints, depth: int, effort: float, results: list[Phrases]
+    ) -> tuple[Mask, Mask]:
+        """Find results of some questions; which of them lack results, and which had fewer candidates than asked for."""
+        self.check()
+        asked, exhausted = queries.take(questions), depth >= self._rows
+        candidates = self._candidates(asked, depth, effort)
+        for question, result in zip(questions.tolist(), self._chosen(asked, candidates, exhausted), strict=True):
+            results[question] = result
+        missing = [not exhausted and len(results[question]) < self.wanted for question in questions.tolist()]
+        return np.array(missing, dtype=bool), candidates.short_B
 
     @property
     def _rows(self) -> int:
@@ -120,15 +142,17 @@ class PairSearch:
         with self.timings.measured("candidates"):
             if depth >= self._rows:
                 return Candidates.everything(self.segments, len(queries))
-            return Candidates.best(self.segments, queries, depth, effort, None if self.exact else queries.terms)
+            terms = None if self.exact else queries.terms
+            return Candidates.best(self.segments, queries, depth, effort, terms, self.check)
 
     def _chosen(self, queries: Queries, candidates: Candidates, exhausted: bool) -> list[Phrases]:
         """The results among those phrases around the candidates whose ranks are certain."""
-        scored = self._scored(queries, candidates.hits)
+        scored = list(self._scored(queries, candidates.hits))
         found = by_question(scored, len(queries))
         if exhausted or not self.exact:
             return self.select(found, queries.terms)
-        bounds_B = _weakest([s.weakest_start_B for s in scored]) + _weakest([s.weakest_end_B for s in scored])
+        bounds_B = np.minimum.reduce([s.weakest_start_B for _, s in scored])
+        bounds_B = bounds_B + np.minimum.reduce([s.weakest_end_B for _, s in scored])
         if queries.terms is None:
             pairs = zip(found, bounds_B.tolist(), strict=True)
             return self.select([phrases.above(bound) for phrases, bound in pairs], None)
@@ -145,42 +169,46 @@ class PairSearch:
         """The results of a question from its candidates and all passages that may have a phrase as good as `last`."""
         alone = queries.take(np.array([question]))
         hits = [
-            (starts.of_question(question, _rival_rows(each, alone, bound, last)), ends.of_question(question, _NO_ROWS))
+            (
+                starts.of_question(question, self._rival_rows(each, alone, bound, last)),
+                ends.of_question(question, _NO_ROWS),
+            )
             for each, (starts, ends) in zip(self.segments, candidates.hits, strict=True)
         ]
-        (results,) = self.select(by_question(self._scored(alone, hits), 1), alone.terms)
+        as_good = [(segment, each.reaching(last)) for segment, each in self._scored(alone, hits)]
+        (results,) = self.select(by_question(as_good, 1), alone.terms)
         return results
 
-    def _scored(self, queries: Queries, hits: Sequence[tuple[Hits, Hits]]) -> list[ScoredPhrases]:
-        with self.timings.measured("window"):
-            return [
-                score_phrases(each, queries, starts, ends, self.length_penalty)
-                for each, (starts, ends) in zip(self.segments, hits, strict=True)
-            ]
+    def _scored(self, queries: Queries, hits: Sequence[tuple[Hits, Hits]]) -> Iterator[tuple[int, ScoredPhrases]]:
+        """With the number of the segment, of which there may be several parts."""
+        for number, (each, (starts, ends)) in enumerate(zip(self.segments, hits, strict=True)):
+            parts = score_phrases(each, queries, starts, ends, self.length_penalty, self.check)
+            while True:
+                with self.timings.measured("window"):
+                    part = next(parts, None)
+                if part is None:
+                    break
+                yield number, part
+
+    def _rival_rows(self, searchable: SearchableSegment, alone: Queries, bound: float, last: float) -> Ints:
+        """The rows of passages whose penalty for the only question still lets the `bound` reach `last`."""
+        assert alone.terms is not None
+        segment, allowed_R = searchable.segment, searchable.allowed_R
+        penalties_P = alone.terms.penalties_of_all(segment.terms, 0, self.check)
+        rival_P = np.float32(bound) - penalties_P >= last  # rounded as scores are
+        rival_R = np.repeat(rival_P, np.diff(segment.vector_edges))
+        return np.flatnonzero(rival_R if allowed_R is None else rival_R & allowed_R)
 
 
-def _weakest(scores: Sequence[Floats]) -> Floats:
-    return np.asarray(np.minimum.reduce(scores))
-
-
-def _rival_rows(searchable: SearchableSegment, alone: Queries, bound: float, last: float) -> Ints:
-    """The rows of passages whose penalty for the only question still lets the `bound` reach `last`."""
-    assert alone.terms is not None
-    segment, allowed_R = searchable.segment, searchable.allowed_R
-    rival_P = np.float32(bound) - alone.terms.penalties_of_all(segment.terms, 0) >= last  # rounded as scores are
-    rival_R = np.repeat(rival_P, np.diff(segment.vector_edges))
-    return np.flatnonzero(rival_R if allowed_R is None else rival_R & allowed_R)
-
-
-def by_question(scored: Sequence[ScoredPhrases], questions: int) -> list[Phrases]:
-    """The phrases of all segments, sorted by question only."""
-    question_N = np.concatenate([s.question_N for s in scored])
+def by_question(scored: Sequence[tuple[int, ScoredPhrases]], questions: int) -> list[Phrases]:
+    """The phrases of all segments, which are given by their numbers, sorted by question only."""
+    question_N = np.concatenate([s.question_N for _, s in scored])
     order = np.argsort(question_N, kind="stable")
     phrases = Phrases(
-        np.repeat(np.arange(len(scored)), [len(s.score_N) for s in scored])[order],
-        np.concatenate([s.start_N for s in scored])[order],
-        np.concatenate([s.end_N for s in scored])[order],
-        np.concatenate([s.score_N for s in scored])[order],
+        np.repeat([segment for segment, _ in scored], [len(s.score_N) for _, s in scored])[order],
+        np.concatenate([s.start_N for _, s in scored])[order],
+        np.concatenate([s.end_N for _, s in scored])[order],
+        np.concatenate([s.score_N for _, s in scored])[order],
     )
     edges = np.searchsorted(question_N[order], np.arange(questions + 1)).tolist()
     return [phrases.take(slice(*edge)) for edge in pairwise(edges)]

@@ -9,9 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from densephrases.arrays import Ints, Mask
+from densephrases.index.candidates.base import Check, go_on
+from densephrases.index.segment.document_keys import id_hash
 from densephrases.index.segment.reader import Segment
 from densephrases.index.snapshot import Snapshot
 from densephrases.search.filters import Filter
+
+_RECORDS_A_CHECK = 1024
 
 # Shape suffixes: R rows of a segment, P its passages, N rows that are asked about.
 
@@ -50,20 +54,58 @@ class SearchableSegment:
         return np.flatnonzero(self.allowed_R)
 
 
-def searchable_segments(index: Snapshot, wanted: Filter) -> list[SearchableSegment]:
+def searchable_segments(index: Snapshot, wanted: Filter, check: Check = go_on) -> list[SearchableSegment]:
     """The segments that have rows of matching documents."""
     pairs = zip(index.segments, index.deleted, strict=True)
-    found = [SearchableSegment.with_documents(s, allowed_documents(s, wanted, deleted)) for s, deleted in pairs]
+    found = [SearchableSegment.with_documents(s, allowed_documents(s, wanted, deleted, check)) for s, deleted in pairs]
     return [each for each in found if each.rows]
 
 
-def allowed_documents(segment: Segment, wanted: Filter, deleted: Mask | None) -> Mask | None:
+def allowed_documents(segment: Segment, wanted: Filter, deleted: Mask | None, check: Check = go_on) -> Mask | None:
     """Marks the documents of a segment that match the filter and are not deleted; None allows all."""
+    check()
     if wanted.matches_all:
         return None if deleted is None or not deleted.any() else ~deleted
-    matches = (wanted.matches(segment.record(number)) for number in range(segment.documents))
-    allowed = np.fromiter(matches, dtype=bool, count=segment.documents)
+    allowed = _matching(segment, wanted, check)
     return allowed if deleted is None else allowed & ~deleted
+
+
+def _matching(segment: Segment, wanted: Filter, check: Check) -> Mask:
+    """By the segment's indexes of ids and of metadata; segments of earlier versions lack that of metadata."""
+    matching = np.ones(segment.documents, dtype=bool)
+    if wanted.documents is not None:
+        matching = _marked(segment, _with_ids(segment, sorted(wanted.documents), check))
+    if segment.metadata_index is None and wanted.where:
+        return _marked(segment, _matching_records(segment, wanted, np.flatnonzero(matching), check))
+    for key, values in wanted.where:
+        check()
+        assert segment.metadata_index is not None
+        matching &= _marked(segment, segment.metadata_index.documents_with(key, values))
+    return matching
+
+
+def _with_ids(segment: Segment, ids: Sequence[str], check: Check) -> Ints:
+    found: list[int] = []
+    for first in range(0, len(ids), _RECORDS_A_CHECK):
+        check()
+        some = ids[first : first + _RECORDS_A_CHECK]
+        found += segment.find_hashed(some, np.array([id_hash(each) for each in some], dtype=np.uint64)).values()
+    return np.array(found, dtype=np.int64)
+
+
+def _matching_records(segment: Segment, wanted: Filter, documents: Ints, check: Check) -> Ints:
+    found: list[int] = []
+    for first in range(0, len(documents), _RECORDS_A_CHECK):
+        check()
+        some = documents[first : first + _RECORDS_A_CHECK].tolist()
+        found += [number for number in some if wanted.matches(segment.record(number))]
+    return np.array(found, dtype=np.int64)
+
+
+def _marked(segment: Segment, documents: Ints) -> Mask:
+    marks = np.zeros(segment.documents, dtype=bool)
+    marks[documents] = True
+    return marks
 
 
 def exact_candidates(segments: Sequence[SearchableSegment]) -> bool:

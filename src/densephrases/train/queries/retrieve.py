@@ -98,7 +98,7 @@ class Lookup:
     def __init__(self, index: IndexFolder, settings: LookupSettings) -> None:
         self.settings = settings
         self.segments = searchable_segments(index.snapshot, Filter())
-        self._term_weights = TermWeights.from_segments([segment.terms for segment in index.segments])
+        self._term_weights = TermWeights.from_snapshot(index.snapshot)
 
     def __call__(self, queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
         """The k best results of each question."""
