@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from densephrases.atomic_files import new_path, replacing
-from densephrases.errors import PhraseIndexError
+from densephrases.errors import DiskFullError, PhraseIndexError
 
 DAMAGE_REMEDY = "restore it from a copy or build a new index"
 _BUFFER = 1 << 20
@@ -95,7 +95,7 @@ def full_disk_explained(folder: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno not in _FULL:
             raise
-        raise PhraseIndexError(
+        raise DiskFullError(
             f"The disk is full while writing index '{folder}'; everything committed before is kept: "
             "free some space and run the same command again."
         ) from error
