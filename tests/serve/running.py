@@ -97,6 +97,16 @@ class Running:
         finally:
             connection.close()
 
+    def connect(self) -> socket.socket:
+        """A connection for bytes that no client would send; a test that waits in vain fails."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
+
+    def send(self, request: bytes) -> bytes:
+        """All that comes back until the service closes the connection."""
+        with self.connect() as connection:
+            connection.sendall(request)
+            return received(connection)
+
     def ask(self, question: str = QUESTION, **terms: Any) -> Reply:
         return self.call("POST", "/v1/answers", {"question": question, **terms})
 
@@ -124,9 +134,13 @@ class Asking(threading.Thread):
 
 
 @contextmanager
-def running(index: PhraseIndex, port: int = 0, **settings: Any) -> Iterator[Running]:
+def running(
+    index: PhraseIndex, port: int = 0, send_buffer: int | None = None, **settings: Any
+) -> Iterator[Running]:
     service = Service(ServiceSettings(index=index.folder.folder, **settings), index)
     listening: socket.socket = bind("127.0.0.1", port)[0]
+    if send_buffer is not None:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)  # connections inherit it
     server = uvicorn.Server(uvicorn_config(service))
     thread = threading.Thread(target=server.run, args=([listening],))
     port = listening.getsockname()[1]
@@ -139,6 +153,17 @@ def running(index: PhraseIndex, port: int = 0, **settings: Any) -> Iterator[Runn
         server.should_exit = True
         thread.join()
         listening.close()
+
+
+def received(connection: socket.socket) -> bytes:
+    """All that comes until the other side closes the connection, one way or the other."""
+    found = b""
+    try:
+        while block := connection.recv(1 << 16):
+            found += block
+    except ConnectionError:
+        pass
+    return found
 
 
 def bearer(key: str) -> dict[str, str]:

@@ -35,13 +35,23 @@ def serve(
     queue: Annotated[
         int, typer.Option(help="Waiting questions per process; a full queue returns 503.")
     ] = _DEFAULTS.queue,
-    deadline: Annotated[float, typer.Option(help="Seconds until a request gets a 503.")] = _DEFAULTS.deadline_seconds,
+    deadline: Annotated[float, typer.Option(help="Seconds until a request gets a 503 and its search ends.")] = _DEFAULTS.deadline_seconds,
+    max_connections: Annotated[
+        int, typer.Option(help="Maximum open connections per process; those without a request are closed first.")
+    ] = _DEFAULTS.connections,
+    max_head: Annotated[
+        int, typer.Option(help="Maximum bytes of a request line with its headers.")
+    ] = _DEFAULTS.limits.head_bytes,
     max_body: Annotated[int, typer.Option(help="Maximum bytes of a request body.")] = _DEFAULTS.limits.body_bytes,
     max_question: Annotated[
         int, typer.Option(help="Maximum characters of a question.")
     ] = _DEFAULTS.limits.question_characters,
     max_questions: Annotated[int, typer.Option(help="Maximum questions in a request.")] = _DEFAULTS.limits.questions,
     max_k: Annotated[int, typer.Option(help="Maximum answers per question.")] = _DEFAULTS.limits.k,
+    max_effort: Annotated[float, typer.Option(help="Maximum effort of a search, 0 to 1.")] = _DEFAULTS.limits.effort,
+    max_exact_vectors: Annotated[
+        int, typer.Option(help="Token vectors of the index up to which an exact search is allowed.")
+    ] = _DEFAULTS.limits.exact_vectors,
     allowed_host: Annotated[
         list[str] | None,
         typer.Option(help="A host name the service answers to [default: this machine's, or any with keys]."),
@@ -63,9 +73,18 @@ def serve(
         index=folder,
         model=model,
         task=task,
-        limits=Limits(body_bytes=max_body, question_characters=max_question, questions=max_questions, k=max_k),
+        limits=Limits(
+            head_bytes=max_head,
+            body_bytes=max_body,
+            question_characters=max_question,
+            questions=max_questions,
+            k=max_k,
+            effort=max_effort,
+            exact_vectors=max_exact_vectors,
+        ),
         queue=queue,
         deadline_seconds=deadline,
+        connections=max_connections,
         keys=keys,
         log_questions=log_questions,
         hosts=host_names(host, allowed_host or (), with_keys=bool(keys.reading)),

@@ -9,7 +9,7 @@ from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException as AnyHTTPException
 
-from densephrases.errors import ConfigError, DataError, IndexBusyError
+from densephrases.errors import ConfigError, DataError, DiskFullError, IndexBusyError
 
 MEDIA_TYPE = "application/problem+json"
 _NAMES = {404: "not_found", 405: "method_not_allowed", 400: "bad_request", 500: "server_error"}
@@ -25,7 +25,7 @@ class Problem(HTTPException):
         self.code = code
 
 
-def over_limit(limit: str, found: str, most: int) -> Problem:
+def over_limit(limit: str, found: str, most: float) -> Problem:
     """422 with the limit's name and value."""
     return Problem(422, "over_limit", f"{found}; this service takes at most {most:,} (limit: {limit}).")
 
@@ -59,6 +59,7 @@ def add_problem_handlers(app: FastAPI) -> None:
     app.add_exception_handler(AnyHTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(IndexBusyError, _busy)
+    app.add_exception_handler(DiskFullError, _disk_full)
     app.add_exception_handler(Exception, _failed)
     for kind in (ConfigError, DataError):
         app.add_exception_handler(kind, _user_error)
@@ -100,3 +101,12 @@ async def _failed(request: Request, error: Exception) -> Response:
 async def _busy(request: Request, error: Exception) -> Response:
     detail = "Another process is writing to the index; send the request again later."
     return problem_response(request_id_of(request), 409, "index_busy", detail, {"Retry-After": "5"})
+
+
+async def _disk_full(request: Request, error: Exception) -> Response:
+    """Without the path of the index, which is nothing to its clients."""
+    detail = (
+        "The disk of the service is full, and not all of the request was done; what was committed is kept. "
+        "Free some space there and send the same request again."
+    )
+    return problem_response(request_id_of(request), 507, "disk_full", detail)

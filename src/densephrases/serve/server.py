@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
@@ -20,6 +21,7 @@ import uvicorn
 from densephrases.errors import ConfigError, ServiceError
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.app import create_app
+from densephrases.serve.runtime.connections import ConnectionLimits, LimitedConnection
 from densephrases.serve.runtime.metrics import SHARED_FOLDER
 from densephrases.serve.runtime.service import Service
 from densephrases.serve.settings import ServiceSettings
@@ -97,8 +99,14 @@ def _run(service: Service, listening: socket.socket) -> None:
 
 
 def uvicorn_config(service: Service) -> uvicorn.Config:
+    settings = service.settings
+    limits = ConnectionLimits(
+        head_bytes=settings.limits.head_bytes, seconds=settings.deadline_seconds, connections=settings.connections
+    )
     return uvicorn.Config(
         create_app(service),
+        http=partial(LimitedConnection, limits),  # type: ignore[arg-type]  # uvicorn only calls it
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,

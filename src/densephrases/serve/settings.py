@@ -15,22 +15,30 @@ class Limits:
     """The limits of a request.
 
     Attributes:
+        head_bytes: Size of the request line and the headers; a longer head gets a 431.
         body_bytes: Size of the body; a longer one gets a 413.
         question_characters: Length of a question, a subject or a relation.
         questions: Questions in a request.
         k: Answers per question.
+        effort: Effort of a search, from 0 to 1.
+        exact_vectors: Token vectors of the index up to which `exact` is allowed: it reads all of them.
         documents: Documents added, deleted or named by their ids in a request.
     """
 
+    head_bytes: int = 64 << 10
     body_bytes: int = 4 << 20
     question_characters: int = 1000
     questions: int = 64
     k: int = 100
+    effort: float = 1.0
+    exact_vectors: int = 1_000_000
     documents: int = 1000
 
     def __post_init__(self) -> None:
+        if not 0 <= self.effort <= 1:
+            raise ConfigError(f"effort={self.effort} is no limit; expected a number from 0 to 1.")
         for each in fields(self):
-            if getattr(self, each.name) < 1:
+            if each.name != "effort" and getattr(self, each.name) < 1:
                 raise ConfigError(f"{each.name}={getattr(self, each.name)} is no limit; expected at least 1.")
 
 
@@ -45,7 +53,10 @@ class ServiceSettings:
         threads: Threads of a forward pass; None uses one per core.
         limits: Limits of a request.
         queue: Maximum number of waiting questions; a full queue returns 503.
-        deadline_seconds: A request that takes longer gets a 503; a body that takes longer to arrive, a 408.
+        deadline_seconds: A request that takes longer gets a 503, and its search ends; a head or a body that takes
+            longer to arrive, a 408. A change of the index that has begun is finished.
+        connections: Maximum number of open connections; a new one takes the place of the one that has been idle
+            longest, or gets a 503 if all are in use.
         reload_seconds: How often the manifest of the index is checked for changes.
         keys: API keys.
         log_questions: Whether questions are written to the log.
@@ -60,6 +71,7 @@ class ServiceSettings:
     limits: Limits = field(default_factory=Limits)
     queue: int = 512
     deadline_seconds: float = 10.0
+    connections: int = 512
     reload_seconds: float = 1.0
     keys: Keys = field(default_factory=Keys)
     log_questions: bool = False
@@ -67,7 +79,7 @@ class ServiceSettings:
     origins: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("queue", "deadline_seconds", "reload_seconds"):
+        for name in ("queue", "deadline_seconds", "connections", "reload_seconds"):
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name}={getattr(self, name)} is out of range; expected more than 0.")
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from densephrases.search.deadline import Deadline
 from densephrases.serve.runtime.batching import Batcher, QueueFullError
 
 
@@ -16,7 +17,7 @@ class Work:
         self.calls: list[list[int]] = []
         self.gate = threading.Event()
 
-    def __call__(self, numbers: Sequence[int], key: str) -> list[int]:
+    def __call__(self, numbers: Sequence[int], key: str, deadline: Deadline) -> list[int]:
         self.calls.append(list(numbers))
         self.gate.wait()
         if 13 in numbers:
@@ -28,7 +29,7 @@ async def all_submitted(
     batcher: Batcher[int, int, str], jobs: Sequence[tuple[list[int], str]]
 ) -> list[asyncio.Task[list[int]]]:
     """Tasks that have reached the queue."""
-    tasks = [asyncio.create_task(batcher.submit(items, key)) for items, key in jobs]
+    tasks = [asyncio.create_task(batcher.submit(items, key, 1000)) for items, key in jobs]
     await asyncio.sleep(0)
     return tasks
 
@@ -44,7 +45,7 @@ def outcomes(
         tasks = await all_submitted(batcher, jobs)
         work.gate.set()
         results = await asyncio.gather(*tasks, return_exceptions=True)
-        batcher.close()
+        assert await batcher.close(60)
         return work.calls, results
 
     return asyncio.run(run())
@@ -92,12 +93,12 @@ def test_a_full_queue_refuses() -> None:
         first, second = await all_submitted(batcher, [([1], "a"), ([2, 3], "a")])
         assert batcher.waiting == 2
         with pytest.raises(QueueFullError):
-            await batcher.submit([4, 5], "a")
+            await batcher.submit([4, 5], "a", 1000)
         (third,) = await all_submitted(batcher, [([6], "a")])
         work.gate.set()
         assert [await first, await second, await third] == [[2], [4, 6], [12]]
         assert sizes == [(1, 0), (3, 0)]
-        batcher.close()
+        assert await batcher.close(60)
 
     asyncio.run(run())
 
@@ -113,6 +114,6 @@ def test_who_has_given_up_is_left_out() -> None:
         work.gate.set()
         assert await third == [6]
         assert work.calls == [[1], [3]]
-        batcher.close()
+        assert await batcher.close(60)
 
     asyncio.run(run())

@@ -1,10 +1,11 @@
 """POST /v1/answers."""
 
+import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -17,6 +18,8 @@ from densephrases.serve.runtime.logs import logged_questions
 from densephrases.serve.runtime.service import Service
 from densephrases.serve.settings import Limits
 
+Result = TypeVar("Result")
+
 router = APIRouter(tags=["answers"], dependencies=[Depends(require_key)])
 
 
@@ -25,13 +28,38 @@ async def answers(body: SearchBody, request: Request, service: TheService) -> Re
     """The best answers to one question, or to each of several, with their positions in the documents."""
     questions = _questions(body)
     _refuse_too_much(body, questions, service.settings.limits)
+    _refuse_too_thorough(body, service)
     request.state.logged = logged_questions(questions, service.settings)
-    found = await service.answers(questions, body.request(), task_of(body, service))
+    task = task_of(body, service)
+    found = await unless_disconnected(request, service.answers(questions, body.request(), task, seconds_left(request)))
     results = [
         {"question": q, "answers": [answer_json(a) for a in each]} for q, each in zip(questions, found, strict=True)
     ]
     milliseconds = round(1000 * (time.perf_counter() - request.state.began), 3)
     return json_response({"results": results, "milliseconds": milliseconds})
+
+
+def seconds_left(request: Request) -> float:
+    """Until the deadline of the request."""
+    return float(request.state.until - time.monotonic())
+
+
+async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of some work, which is cancelled when the client closes its connection."""
+    working, gone = asyncio.ensure_future(work), asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise Problem(503, "disconnected", "The client has closed the connection.")
+        return working.result()
+    finally:
+        working.cancel()
+        gone.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def json_response(content: Any, status: int = 200) -> Response:
@@ -58,6 +86,16 @@ def _refuse_too_much(body: SearchBody, questions: Sequence[str], limits: Limits)
         raise over_limit("k", f"k={body.k}", limits.k)
     if len(body.documents or ()) > limits.documents:
         raise over_limit("documents", f"The request names {len(body.documents or ()):,} documents", limits.documents)
+
+
+def _refuse_too_thorough(body: SearchBody, service: Service) -> None:
+    limits = service.settings.limits
+    if body.effort > limits.effort:
+        raise over_limit("effort", f"effort={body.effort:g}", limits.effort)
+    vectors = service.live.index.folder.vectors
+    if body.exact and vectors > limits.exact_vectors:
+        found = f"exact=true reads all {vectors:,} token vectors of this index"
+        raise over_limit("exact_vectors", found, limits.exact_vectors)
 
 
 def task_of(body: SearchBody | ExtractBody, service: Service) -> str | None:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from densephrases.index.progress import Progress
 from densephrases.search.phrase_index import PhraseIndex
-from densephrases.serve.api.answers import json_response
+from densephrases.serve.api.answers import json_response, seconds_left
 from densephrases.serve.api.auth import TheService, require_admin_key, require_key
 from densephrases.serve.api.openapi import problems
 from densephrases.serve.api.schemas import (
@@ -61,7 +61,7 @@ def _phrase(text: str, start: int | None, end: int | None) -> dict[str, Any] | N
 @router.post(
     "/v1/documents",
     response_model=AddDocumentsResponse,
-    responses=problems(401, 403, 409, 413, 422, 503),
+    responses=problems(401, 403, 409, 413, 422, 503, 507),
     dependencies=[Depends(require_admin_key)],
 )
 async def add(body: AddDocumentsBody, request: Request, service: TheService) -> Response:
@@ -76,7 +76,7 @@ async def add(body: AddDocumentsBody, request: Request, service: TheService) -> 
         _refuse_changed_content(index, documents)
         return index.add(documents)
 
-    done = await service.change(change)
+    done = await service.change(change, seconds_left(request))
     counts = {"added": done.documents - done.replaced, "replaced": done.replaced, "unchanged": done.unchanged}
     return json_response(counts | {"documents": len(service.live.index)})
 
@@ -115,7 +115,7 @@ def _refuse_changed_content(index: PhraseIndex, documents: list[Document]) -> No
 @router.delete(
     "/v1/documents",
     response_model=DeleteDocumentsResponse,
-    responses=problems(401, 403, 404, 409, 422, 503),
+    responses=problems(401, 403, 404, 409, 422, 503, 507),
     dependencies=[Depends(require_admin_key)],
 )
 async def delete(
@@ -134,5 +134,5 @@ async def delete(
             raise Problem(404, "unknown_document", f"The index has no document with id {unknown!r}; none was deleted.")
         return index.delete(id)
 
-    deleted = await service.change(change)
+    deleted = await service.change(change, seconds_left(request))
     return json_response({"deleted": deleted, "documents": len(service.live.index)})

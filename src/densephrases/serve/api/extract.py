@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from densephrases.serve.api.answers import answer_json, json_response, task_of
+from densephrases.serve.api.answers import answer_json, json_response, seconds_left, task_of, unless_disconnected
 from densephrases.serve.api.auth import TheService, require_key
 from densephrases.serve.api.openapi import problems
 from densephrases.serve.api.schemas import ExtractBody, ExtractResponse
@@ -21,7 +21,8 @@ async def extract(body: ExtractBody, request: Request, service: TheService) -> R
     """The object of a relation for each subject, for example the places of birth of several people."""
     _refuse_too_much(body.subjects, [body.relation, body.template], service.settings.limits)
     request.state.logged = logged_questions(body.subjects, service.settings)
-    facts = await service.facts(body.subjects, body.query(), task_of(body, service))
+    found = service.facts(body.subjects, body.query(), task_of(body, service), seconds_left(request))
+    facts = await unless_disconnected(request, found)
     results = [
         {
             "subject": fact.subject,

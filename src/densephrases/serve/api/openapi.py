@@ -17,6 +17,7 @@ _MEANINGS = {
     421: "The host name is not allowed",
     422: "A value is missing, invalid or over a limit",
     503: "The queue is full, or the deadline has passed; retry after the seconds in Retry-After",
+    507: "The disk is full; what was committed is kept",
 }
 _ALWAYS = (400, 408, 421)
 
@@ -39,6 +40,7 @@ def with_limits(schema: dict[str, Any], limits: Limits) -> dict[str, Any]:
     for name in ("question", "questions"):
         search[name].pop("default", None)  # there is none: one of them must be given
     search["k"]["maximum"] = limits.k
+    search["effort"]["maximum"] = limits.effort
     extract = schemas["ExtractBody"]["properties"]
     for each in (search, extract):
         each["task"].pop("default", None)  # to leave it out is not the same as null

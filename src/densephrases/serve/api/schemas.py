@@ -230,7 +230,7 @@ class InfoResponse(BaseModel):
     confidence: Annotated[bool, Field(description="Whether answers have a confidence.")]
     task: Annotated[str | None, Field(description="Default task of the service; null is the model's own default.")]
     tasks: Annotated[list[str], Field(description="Tasks of the model that have a query encoder of their own.")]
-    limits: dict[str, int]
+    limits: dict[str, float]
     changes: Annotated[bool, Field(description="Whether the index can be changed with an admin key.")]
 
 

@@ -1,11 +1,15 @@
 """Dynamic batching: requests that arrive while a batch is computed form the next batch."""
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from densephrases.errors import DeadlineExceededError
+from densephrases.search.deadline import Deadline
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -20,7 +24,25 @@ class QueueFullError(Exception):
 class _Job(Generic[Item, Result, Key]):
     items: Sequence[Item]
     key: Key
+    until: float
     done: "asyncio.Future[list[Result]]" = field(repr=False)
+
+
+@dataclass(slots=True, eq=False)
+class _Batch(Generic[Item, Result, Key]):
+    """Jobs of one call, which ends when the last of them is out of time or all have given up."""
+
+    jobs: "list[_Job[Item, Result, Key]]"
+    deadline: Deadline = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.deadline = Deadline.after(max(job.until for job in self.jobs) - time.monotonic())
+        for job in self.jobs:
+            job.done.add_done_callback(self._given_up)
+
+    def _given_up(self, done: "asyncio.Future[list[Result]]") -> None:
+        if done.cancelled() and all(job.done.done() for job in self.jobs):
+            self.deadline.cancel()
 
 
 class Batcher(Generic[Item, Result, Key]):
@@ -30,19 +52,21 @@ class Batcher(Generic[Item, Result, Key]):
     waiting request decides the key. A call has at most `batch_size` items unless a single request has more.
 
     Args:
-        work: Returns a result for each item.
+        work: Returns a result for each item; it must check the deadline often.
         batch_size: Maximum number of items in a call.
         queue_size: Maximum number of waiting items; a full queue raises `QueueFullError`.
         observe: Called before every call with its number of items and the number still waiting.
+        name: Of the thread.
     """
 
     def __init__(
         self,
-        work: Callable[[Sequence[Item], Key], list[Result]],
+        work: Callable[[Sequence[Item], Key, Deadline], list[Result]],
         *,
         batch_size: int,
         queue_size: int,
         observe: Callable[[int, int], None] = lambda _, __: None,
+        name: str = "search",
     ) -> None:
         self._work = work
         self._batch_size = batch_size
@@ -50,30 +74,43 @@ class Batcher(Generic[Item, Result, Key]):
         self._observe = observe
         self._waiting: deque[_Job[Item, Result, Key]] = deque()
         self.waiting = 0  # items that are not in a call yet
-        self._busy = False
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="search")
+        self._current: _Batch[Item, Result, Key] | None = None
+        self._call: asyncio.Future[list[list[Result] | Exception]] | None = None
+        self._closed = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
 
-    async def submit(self, items: Sequence[Item], key: Key) -> list[Result]:
-        """A result for each item. A request that was cancelled while it waited is dropped."""
-        if self._busy and self.waiting + len(items) > self._queue_size:
+    async def submit(self, items: Sequence[Item], key: Key, seconds: float) -> list[Result]:
+        """A result for each item; the call that computes it ends after `seconds` at the latest.
+
+        A request that was cancelled while it waited is dropped; a call is ended once all of its requests are cancelled.
+        """
+        if self._current is not None and self.waiting + len(items) > self._queue_size:
             raise QueueFullError
-        job = _Job[Item, Result, Key](items, key, asyncio.get_running_loop().create_future())
+        done = asyncio.get_running_loop().create_future()
+        job = _Job[Item, Result, Key](items, key, time.monotonic() + seconds, done)
         self._waiting.append(job)
         self.waiting += len(items)
         self._start()
         return await job.done
 
-    def close(self) -> None:
-        """Finish the current call."""
-        self._thread.shutdown()
+    async def close(self, seconds: float) -> bool:
+        """Cancel the current call and start no other; whether the call has ended within some seconds."""
+        self._closed = True
+        if self._current is not None:
+            self._current.deadline.cancel()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        if self._call is None:
+            return True
+        ended, _ = await asyncio.wait([self._call], timeout=seconds)
+        return bool(ended)
 
     def _start(self) -> None:
-        if self._busy or not (jobs := self._next_jobs()):
+        if self._closed or self._current is not None or not (jobs := self._next_jobs()):
             return
-        self._busy = True
+        self._current = batch = _Batch(jobs)
         self._observe(sum(len(job.items) for job in jobs), self.waiting)
-        work = asyncio.get_running_loop().run_in_executor(self._thread, self._call, jobs)
-        work.add_done_callback(lambda done: self._finish(jobs, done))
+        self._call = asyncio.get_running_loop().run_in_executor(self._thread, self._outcomes, jobs, batch.deadline)
+        self._call.add_done_callback(lambda done: self._finish(jobs, done))
 
     def _next_jobs(self) -> list[_Job[Item, Result, Key]]:
         waiting = [job for job in self._waiting if not job.done.done()]
@@ -88,20 +125,25 @@ class Batcher(Generic[Item, Result, Key]):
         self.waiting = sum(len(job.items) for job in left)
         return taken
 
-    def _call(self, jobs: list[_Job[Item, Result, Key]]) -> list[list[Result] | Exception]:
+    def _outcomes(self, jobs: list[_Job[Item, Result, Key]], deadline: Deadline) -> list[list[Result] | Exception]:
         try:
-            results = iter(self._work([item for job in jobs for item in job.items], jobs[0].key))
+            results = iter(self._work([item for job in jobs for item in job.items], jobs[0].key, deadline))
             return [[next(results) for _ in job.items] for job in jobs]
+        except DeadlineExceededError as error:
+            return [error] * len(jobs)
         except Exception as error:
             if len(jobs) == 1:
                 return [error]
-            return [outcome for job in jobs for outcome in self._call([job])]  # only the culprit fails
+            alone = [[error] if job.done.done() else self._outcomes([job], deadline) for job in jobs]
+            return [outcome for each in alone for outcome in each]  # only the culprit fails
 
     def _finish(
-        self, jobs: list[_Job[Item, Result, Key]], work: "asyncio.Future[list[list[Result] | Exception]]"
+        self, jobs: list[_Job[Item, Result, Key]], call: "asyncio.Future[list[list[Result] | Exception]]"
     ) -> None:
-        self._busy = False
-        for job, outcome in zip(jobs, work.result(), strict=True):
+        self._current = self._call = None
+        stopped = DeadlineExceededError("The search was cancelled.")
+        outcomes = [stopped] * len(jobs) if call.cancelled() else call.result()
+        for job, outcome in zip(jobs, outcomes, strict=True):
             if job.done.done():
                 continue
             if isinstance(outcome, Exception):

@@ -26,6 +26,7 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9._-]*)(?P<port>:[0-9]{0,5})?")  # IPv6 is in brackets
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 log = logging.getLogger("densephrases.serve.requests")
@@ -45,7 +46,7 @@ class Middleware:
             return
         exchange = _Exchange(scope, receive, send, self._settings)
         try:
-            exchange.refuse_foreign_host()
+            exchange.refuse_bad_host()
             exchange.refuse_long_body()
             await self.app(scope, exchange.receive, exchange.send)
         except Problem as problem:  # before the application saw the request
@@ -88,16 +89,21 @@ class _Exchange:
         self.state: dict[str, Any] = scope.setdefault("state", {})
         self.state["request_id"] = self.id = _request_id(self.headers.get("x-request-id"))
         self.state["began"] = self.began
+        self.state["until"] = time.monotonic() + settings.deadline_seconds  # for the body and the answer together
 
     @property
     def route(self) -> str:
         """The declared path: actual paths contain document ids, or do not exist, and would have no bound as labels."""
         return str(getattr(self.scope.get("route"), "path", "none"))
 
-    def refuse_foreign_host(self) -> None:
+    def refuse_bad_host(self) -> None:
         """Against DNS rebinding: no web page reaches a local service under a host name of its own."""
+        given = self.headers.getlist("host")
+        found = _HOST.fullmatch(given[0]) if len(given) == 1 else None
+        if found is None and (given or self.scope["http_version"] == "1.1"):
+            raise Problem(400, "bad_host", "The request needs one Host header with a host name and maybe a port.")
         hosts = self._settings.hosts
-        if hosts and _host_name(self.headers.get("host", "")) not in hosts:
+        if hosts and (found is None or found["name"].strip("[]").lower() not in hosts):
             raise Problem(
                 421,
                 "foreign_host",
@@ -113,7 +119,7 @@ class _Exchange:
         if self._complete:
             return await self._receive()
         try:
-            async with asyncio.timeout(self._settings.deadline_seconds):
+            async with asyncio.timeout(max(self.state["until"] - time.monotonic(), 0)):
                 message = await self._receive()
         except TimeoutError:
             seconds = self._settings.deadline_seconds
@@ -134,8 +140,8 @@ class _Exchange:
         if self.status:  # a response that has begun cannot be replaced: the connection is closed instead
             return
         response = problem_response(self.id, status, code, detail)
-        if not self._complete:
-            response.headers["Connection"] = "close"  # the rest of the body is not read
+        if status == 408:
+            response.headers["Connection"] = "close"  # the rest of the body is not read; after a 413 it is, and dropped
         await response(self.scope, self._receive, self.send)
 
     def _too_long(self) -> Problem:
@@ -146,11 +152,6 @@ class _Exchange:
 def _request_id(given: str | None) -> str:
     """The id given by the client or a proxy if it is safe in a header and a log, else a new one."""
     return given if given is not None and _REQUEST_ID.fullmatch(given) else uuid4().hex
-
-
-def _host_name(host: str) -> str:
-    """Without the port; an IPv6 address is in brackets."""
-    return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0].lower()
 
 
 def _add_headers(headers: MutableHeaders, request_id: str, path: str) -> None:

@@ -5,10 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from densephrases.errors import DeadlineExceededError
 from densephrases.index.folder import IndexFolder
+from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.index.manifest import Manifest
 from densephrases.model.load import load
 from densephrases.search.answers import Answer
+from densephrases.search.deadline import Deadline
 from densephrases.search.filters import Filter
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.search.relations import Fact, RelationQuery, extract_facts
@@ -25,6 +28,7 @@ from densephrases.serve.settings import ServiceSettings
 Changed = TypeVar("Changed")
 
 _RETRY = {"Retry-After": "1"}
+_CANCEL_SECONDS = 2.0  # for a cancelled search to notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,13 @@ class SearchJob:
     def __post_init__(self) -> None:
         object.__setattr__(self, "filter", self.request.filter)
 
-    def __call__(self, index: PhraseIndex, questions: Sequence[str]) -> list[list[Answer]]:
-        return index.search(questions, request=self.request)
+    @property
+    def thorough(self) -> bool:
+        """Whether it may take much longer than others."""
+        return self.request.exact is True or self.request.effort > DEFAULT_EFFORT
+
+    def __call__(self, index: PhraseIndex, questions: Sequence[str], deadline: Deadline) -> list[list[Answer]]:
+        return index.search(questions, request=self.request, deadline=deadline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,65 +62,127 @@ class ExtractJob:
     query: RelationQuery
     task: str | None
 
-    def __call__(self, index: PhraseIndex, subjects: Sequence[str]) -> list[Fact]:
-        return list(extract_facts(index.search, subjects, self.query, lambda _: None))
+    thorough = False
+
+    def __call__(self, index: PhraseIndex, subjects: Sequence[str], deadline: Deadline) -> list[Fact]:
+        def search(questions: Sequence[str], request: SearchRequest) -> list[list[Answer]]:
+            return index.search(questions, request=request, deadline=deadline)
+
+        return list(extract_facts(search, subjects, self.query, lambda _: None))
 
 
 Job = SearchJob | ExtractJob
 
 
+class _Lane:
+    """A queue with a thread that searches.
+
+    Args:
+        own: Whether the lane searches with an index object of its own: searches share caches, threads must not.
+    """
+
+    def __init__(self, service: "Service", name: str, *, own: bool) -> None:
+        self._live = service.live
+        self._indexes = TaskIndexes(service.settings.task, own=own)
+        self.batcher = Batcher[str, Any, Job](
+            self._run,
+            batch_size=QUESTIONS_AT_ONCE,
+            queue_size=service.settings.queue,
+            observe=service.batch_started,
+            name=name,
+        )
+
+    def _run(self, items: Sequence[str], job: Job, deadline: Deadline) -> list[Any]:
+        return list(job(self._indexes.for_task(self._live.index, job.task), items, deadline))
+
+
 class Service:
-    """An index, the queue in front of it, and metrics."""
+    """An index, the queues in front of it, and metrics."""
 
     def __init__(self, settings: ServiceSettings, index: PhraseIndex | None = None) -> None:
         self.settings = settings
         self.metrics = Metrics()
         self.live = LiveIndex(open_index(settings) if index is None else index, self._reloaded)
         self.metrics.documents.set(len(self.live.index))
-        self._batcher = Batcher[str, Any, Job](
-            self._run_batch, batch_size=QUESTIONS_AT_ONCE, queue_size=settings.queue, observe=self._batch_started
-        )
-        self._task_indexes = TaskIndexes(settings.task)
+        self._quick = _Lane(self, "search", own=False)
+        self._thorough = _Lane(self, "thorough search", own=True)
         self._suggested: tuple[PhraseIndex, list[str]] | None = None
         self._suggesting = asyncio.Lock()
         self._writing = asyncio.Lock()
+        self._at_work = False  # on a change
         self._watching: asyncio.Task[None] | None = None
         self.stopping = False
+        self.idle = True  # whether no thread was left at work by `stop`
 
     def start(self) -> None:
         self._watching = asyncio.create_task(self.live.watch(self.settings.reload_seconds))
 
     async def stop(self) -> None:
+        """Cancel what is still running."""
         self.stopping = True
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
-        self._batcher.close()
+        ended = await asyncio.gather(*(lane.batcher.close(_CANCEL_SECONDS) for lane in (self._quick, self._thorough)))
+        self.idle = all(ended) and not self._at_work
 
     @property
     def waiting(self) -> int:
         """Questions that are not in a batch yet."""
-        return self._batcher.waiting
+        return self._quick.batcher.waiting + self._thorough.batcher.waiting
 
     @property
     def is_full(self) -> bool:
-        return self.waiting >= self.settings.queue
+        return self._quick.batcher.waiting >= self.settings.queue
 
-    async def change(self, change: Callable[[PhraseIndex], Changed]) -> Changed:
-        """Call a function that writes to the index, reopened beside the live one, then reload."""
-        async with self._writing:
+    async def change(self, change: Callable[[PhraseIndex], Changed], seconds: float | None = None) -> Changed:
+        """Call a function that writes to the index, reopened beside the live one, then reload.
+
+        Whoever waits longer than the deadline for the changes before gets a 503; a change that has begun is finished.
+        """
+        await self._turn_to_write(self._seconds(seconds))
+        try:
+            return await asyncio.to_thread(self._changed, change)
+        finally:
             try:
-                return await asyncio.to_thread(lambda: change(self.live.index.reopened()))
-            finally:
                 await self.live.reload()
+            finally:
+                self._writing.release()
 
-    async def answers(self, questions: Sequence[str], request: SearchRequest, task: str | None) -> list[list[Answer]]:
-        """Answers to each question; a full queue or a passed deadline is a 503."""
-        return await self._submit(questions, SearchJob(request, task))
+    def _changed(self, change: Callable[[PhraseIndex], Changed]) -> Changed:
+        self._at_work = True
+        try:
+            return change(self.live.index.reopened())
+        finally:
+            self._at_work = False
 
-    async def facts(self, subjects: Sequence[str], query: RelationQuery, task: str | None) -> list[Fact]:
+    async def _turn_to_write(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._writing.acquire()
+        except TimeoutError:
+            self.metrics.refused.labels("writing").inc()
+            detail = f"Other changes took more than {seconds:.3g} seconds; nothing was changed, send it again later."
+            raise Problem(503, "writing", detail, _RETRY) from None
+
+    async def answers(
+        self, questions: Sequence[str], request: SearchRequest, task: str | None, seconds: float | None = None
+    ) -> list[list[Answer]]:
+        """Answers to each question; a full queue or a passed deadline is a 503.
+
+        Args:
+            questions: One or several, answered together.
+            request: Options of the search.
+            task: Whose query encoder is used.
+            seconds: Until the search is ended; None is the deadline of the settings.
+        """
+        return await self._submit(questions, SearchJob(request, task), seconds)
+
+    async def facts(
+        self, subjects: Sequence[str], query: RelationQuery, task: str | None, seconds: float | None = None
+    ) -> list[Fact]:
         """A fact for each subject; a full queue or a passed deadline is a 503."""
-        return await self._submit(subjects, ExtractJob(query, task))
+        return await self._submit(subjects, ExtractJob(query, task), seconds)
 
     async def suggested_questions(self) -> list[str]:
         """The owner's questions, or questions generated and checked once for each state of the index."""
@@ -130,26 +201,28 @@ class Service:
         answers = await self.answers([each.question for each in found], SearchRequest(k=1), self.settings.task)
         return choose([(each, best[0]) for each, best in zip(found, answers, strict=True) if best])
 
-    async def _submit(self, items: Sequence[str], job: Job) -> list[Any]:
-        seconds = self.settings.deadline_seconds
+    def _seconds(self, given: float | None) -> float:
+        return self.settings.deadline_seconds if given is None else max(given, 0)
+
+    async def _submit(self, items: Sequence[str], job: Job, given: float | None) -> list[Any]:
+        lane = self._thorough if job.thorough else self._quick
+        seconds = self._seconds(given)
         try:
             async with asyncio.timeout(seconds):
-                return await self._batcher.submit(items, job)
+                return await lane.batcher.submit(items, job, seconds)
         except QueueFullError:
             self.metrics.refused.labels("queue_full").inc()
             detail = f"The queue is full ({self.settings.queue} questions); send the request again later."
             raise Problem(503, "queue_full", detail, _RETRY) from None
-        except TimeoutError:
+        except (TimeoutError, DeadlineExceededError):
             self.metrics.refused.labels("deadline").inc()
-            detail = f"The request was not answered within {seconds:g} seconds; send it again later."
+            most = self.settings.deadline_seconds
+            detail = f"The request was not answered within {most:g} seconds; ask for less, or send it again later."
             raise Problem(503, "deadline", detail, _RETRY) from None
 
-    def _run_batch(self, items: Sequence[str], job: Job) -> list[Any]:
-        return list(job(self._task_indexes.for_task(self.live.index, job.task), items))
-
-    def _batch_started(self, questions: int, waiting: int) -> None:
+    def batch_started(self, questions: int, _: int) -> None:
         self.metrics.batches.observe(questions)
-        self.metrics.waiting.set(waiting)
+        self.metrics.waiting.set(self.waiting)
 
     def _reloaded(self, successfully: bool) -> None:
         self.metrics.reloaded(successfully)
