@@ -1,36 +1,34 @@
 """Runs the service on a socket, in one process or in several that share a port."""
 
 import logging
+import math
 import os
 import signal
 import socket
 import sys
 import tempfile
-import time
+import threading
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from multiprocessing import get_context
-from multiprocessing.connection import wait
-from multiprocessing.process import BaseProcess
+from types import FrameType
 from typing import Any
 
 import uvicorn
 
-from densephrases.errors import ConfigError, ServiceError
+from densephrases.errors import ConfigError, DensePhrasesError
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.app import create_app
 from densephrases.serve.runtime.connections import ConnectionLimits, LimitedConnection
 from densephrases.serve.runtime.metrics import SHARED_FOLDER
 from densephrases.serve.runtime.service import Service
 from densephrases.serve.settings import ServiceSettings
+from densephrases.serve.workers import Workers
 
 _BACKLOG = 2048
 _KEEP_ALIVE_SECONDS = 75  # longer than proxies do, so that none sends on a connection that is being closed
 _GRACE_SECONDS = 5  # after the deadline, to send the last responses
-_RESTART_SECONDS = 1.0
-_POLL_SECONDS = 0.5
+_LAST_SECONDS = 5  # after the grace, to end what was cancelled; then the process exits without it
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 log = logging.getLogger(__name__)
@@ -82,20 +80,23 @@ def serve(
     """
     if len(sockets) == 1:
         _run(Service(settings, index), sockets[0])
-    else:
-        with ExitStack() as stack:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="densephrases-metrics-"))
-            threads = max((os.cpu_count() or 1) // len(sockets), 1)
-            os.environ.update({SHARED_FOLDER: folder, **dict.fromkeys(_THREADS, str(threads))})
-            settings = settings if settings.threads else replace(settings, threads=threads)
-            _Workers(settings, sockets, configure).run()
+        return
+    with tempfile.TemporaryDirectory(prefix="densephrases-metrics-") as folder:
+        threads = max((os.cpu_count() or 1) // len(sockets), 1)
+        os.environ.update({SHARED_FOLDER: folder, **dict.fromkeys(_THREADS, str(threads))})
+        settings = settings if settings.threads else replace(settings, threads=threads)
+        arguments = [(settings, each, configure) for each in sockets]
+        Workers(_work, arguments, stop_seconds=_exit_seconds(settings) + 1, died=_forget_metrics).run()
 
 
 def _run(service: Service, listening: socket.socket) -> None:
     # uvicorn handles these signals and raises them again afterwards; without handlers that would kill the process.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
-    uvicorn.Server(uvicorn_config(service)).run(sockets=[listening])
+    server = BoundedServer(uvicorn_config(service), _exit_seconds(service.settings))
+    server.run(sockets=[listening])
+    if service.idle:
+        server.ended()
 
 
 def uvicorn_config(service: Service) -> uvicorn.Config:
@@ -114,67 +115,59 @@ def uvicorn_config(service: Service) -> uvicorn.Config:
         lifespan="on",
         backlog=_BACKLOG,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=int(service.settings.deadline_seconds) + _GRACE_SECONDS,
+        timeout_graceful_shutdown=_grace(settings),
     )
+
+
+def _grace(settings: ServiceSettings) -> int:
+    """Seconds until requests in flight are cancelled."""
+    return math.ceil(settings.deadline_seconds) + _GRACE_SECONDS
+
+
+def _exit_seconds(settings: ServiceSettings) -> float:
+    """The longest time from a signal to the end of a process."""
+    return _grace(settings) + _LAST_SECONDS
+
+
+class BoundedServer(uvicorn.Server):
+    """Ends the process some seconds after a signal, even if a thread of it does not end."""
+
+    def __init__(self, config: uvicorn.Config, seconds: float) -> None:
+        super().__init__(config)
+        self._seconds = seconds
+        self._last_resort: threading.Timer | None = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        if self._last_resort is None:
+            self._last_resort = threading.Timer(self._seconds, self._exit)
+            self._last_resort.daemon = True
+            self._last_resort.start()
+
+    def ended(self) -> None:
+        """All threads have ended: the process may go on with something else."""
+        if self._last_resort is not None:
+            self._last_resort.cancel()
+
+    def _exit(self) -> None:
+        log.error("a search or a change did not end within %g seconds: exiting without it", self._seconds)
+        logging.shutdown()
+        os._exit(1)
 
 
 def _work(settings: ServiceSettings, listening: socket.socket, configure: Callable[[], None], ready: Any) -> None:
     configure()
-    service = Service(settings)
+    try:
+        service = Service(settings)
+    except DensePhrasesError as error:
+        log.error("cannot start: %s", error)
+        sys.exit(1)
     ready.set()
     _run(service, listening)
 
 
-class _Workers:
-    """Starts worker processes, restarts those that die, and stops them all."""
-
-    def __init__(
-        self, settings: ServiceSettings, sockets: Sequence[socket.socket], configure: Callable[[], None]
-    ) -> None:
-        self._settings = settings
-        self._sockets = sockets
-        self._configure = configure
-        self._context: Any = get_context("spawn")
-        self._ready = self._context.Event()  # set once any worker has started
-        self._stopping = False
-
-    def run(self) -> None:
-        for stop in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(stop, self._stop)
-        processes = [self._started(number) for number in range(len(self._sockets))]
-        while not self._stopping:
-            wait([process.sentinel for process in processes], timeout=_POLL_SECONDS)
-            for number, process in enumerate(processes):
-                if process.exitcode is not None and not self._stopping:
-                    processes[number] = self._replaced(number, process)
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.join()
-        if not self._ready.is_set() and any(process.exitcode for process in processes):
-            raise ServiceError("A worker could not start; see the log above.")
-
-    def _replaced(self, number: int, process: BaseProcess) -> BaseProcess:
-        log.error("worker %s ended with exit code %s", process.pid, process.exitcode)
-        if not self._ready.is_set():  # no worker can start: give up
-            self._stopping = True
-            return process
-        _forget_metrics(process)
-        time.sleep(_RESTART_SECONDS)
-        return self._started(number)
-
-    def _stop(self, *_: object) -> None:
-        self._stopping = True
-
-    def _started(self, number: int) -> BaseProcess:
-        arguments = (self._settings, self._sockets[number], self._configure, self._ready)
-        process: BaseProcess = self._context.Process(target=_work, args=arguments, name=f"worker-{number}")
-        process.start()
-        return process
-
-
-def _forget_metrics(process: BaseProcess) -> None:
+def _forget_metrics(process: int) -> None:
     """Remove the gauges of a dead process, such as its queue length, from the shared metrics."""
     from prometheus_client.multiprocess import mark_process_dead
 
-    mark_process_dead(process.pid)  # type: ignore[no-untyped-call]
+    mark_process_dead(process)  # type: ignore[no-untyped-call]

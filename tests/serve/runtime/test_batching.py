@@ -2,10 +2,11 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
+from densephrases.errors import DeadlineExceededError
 from densephrases.search.deadline import Deadline
 from densephrases.serve.runtime.batching import Batcher, QueueFullError
 
@@ -117,3 +118,79 @@ def test_who_has_given_up_is_left_out() -> None:
         assert await batcher.close(60)
 
     asyncio.run(run())
+
+
+class Endless:
+    """Ends only when its deadline is over or cancelled, except for the key 'quick'."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[int]] = []
+        self.begun = threading.Event()
+
+    def __call__(self, numbers: Sequence[int], key: str, deadline: Deadline) -> list[int]:
+        self.calls.append(list(numbers))
+        self.begun.set()
+        while key != "quick":
+            deadline.check()
+        return list(numbers)
+
+
+def endless(run: Callable[[Endless, Batcher[int, int, str]], Awaitable[None]]) -> None:
+    async def all_of_it() -> None:
+        work = Endless()
+        batcher = Batcher[int, int, str](work, batch_size=8, queue_size=100)
+        await run(work, batcher)
+        assert await batcher.close(60)
+
+    asyncio.run(all_of_it())
+
+
+def test_a_call_ends_at_its_deadline() -> None:
+    async def run(work: Endless, batcher: Batcher[int, int, str]) -> None:
+        slow = asyncio.create_task(batcher.submit([1], "slow", 0.05))
+        quick = asyncio.create_task(batcher.submit([2], "quick", 1000))
+        with pytest.raises(DeadlineExceededError):
+            await slow
+        assert await quick == [2]
+
+    endless(run)
+
+
+def test_the_last_deadline_of_a_batch_counts_and_nobody_is_asked_alone() -> None:
+    async def run(work: Endless, batcher: Batcher[int, int, str]) -> None:
+        first = asyncio.create_task(batcher.submit([0], "slow", 0.05))
+        await asyncio.sleep(0)
+        both = [asyncio.create_task(batcher.submit([n], "slow", seconds)) for n, seconds in ((1, 0.1), (2, 0.2))]
+        failures = await asyncio.gather(first, *both, return_exceptions=True)
+        assert all(isinstance(each, DeadlineExceededError) for each in failures)
+        assert work.calls == [[0], [1, 2]]
+
+    endless(run)
+
+
+def test_a_call_ends_when_all_have_given_up() -> None:
+    async def run(work: Endless, batcher: Batcher[int, int, str]) -> None:
+        alone = asyncio.create_task(batcher.submit([0], "slow", 0.05))
+        await asyncio.sleep(0)
+        several = [asyncio.create_task(batcher.submit([n], "slow", 1000)) for n in (1, 2)]
+        await asyncio.gather(alone, return_exceptions=True)
+        while len(work.calls) < 2:
+            await asyncio.sleep(0.01)
+        several[0].cancel()
+        await asyncio.sleep(0.05)
+        assert batcher.is_busy
+        several[1].cancel()
+        assert await batcher.submit([3], "quick", 1000) == [3]
+
+    endless(run)
+
+
+def test_closing_cancels() -> None:
+    async def run(work: Endless, batcher: Batcher[int, int, str]) -> None:
+        slow = asyncio.create_task(batcher.submit([1], "slow", 1000))
+        await asyncio.to_thread(work.begun.wait)
+        assert await batcher.close(60)
+        with pytest.raises(DeadlineExceededError):
+            await slow
+
+    endless(run)

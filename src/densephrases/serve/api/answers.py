@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from densephrases.search.answers import Answer
 from densephrases.serve.api.auth import TheService, require_key
 from densephrases.serve.api.openapi import problems
-from densephrases.serve.api.schemas import AnswersResponse, ExtractBody, SearchBody
+from densephrases.serve.api.schemas import AnswersResponse, ExtractBody, SearchBody, conditions_of
 from densephrases.serve.problems import Problem, over_limit
 from densephrases.serve.runtime.logs import logged_questions
 from densephrases.serve.runtime.service import Service
@@ -86,6 +86,8 @@ def _refuse_too_much(body: SearchBody, questions: Sequence[str], limits: Limits)
         raise over_limit("k", f"k={body.k}", limits.k)
     if len(body.documents or ()) > limits.documents:
         raise over_limit("documents", f"The request names {len(body.documents or ()):,} documents", limits.documents)
+    if (conditions := conditions_of(body.where or {})) > limits.conditions:
+        raise over_limit("conditions", f"where has {conditions:,} values", limits.conditions)
 
 
 def _refuse_too_thorough(body: SearchBody, service: Service) -> None:

@@ -24,6 +24,8 @@ from densephrases.text.documents import Document
 
 router = APIRouter(tags=["documents"])
 
+_DEEPEST_METADATA = 32
+
 Offset = Annotated[int | None, Query(ge=0, description="Offset of an answer, in code points.")]
 
 
@@ -89,16 +91,48 @@ def _refuse_unusable(body: AddDocumentsBody, most: int) -> None:
     if count > 1:
         raise Problem(422, "invalid", f"Two documents have the id {identifier!r}; every document needs its own.")
     for each in body.documents:
+        _refuse_half_characters(each)
         _refuse_invalid_metadata(each)
 
 
+def _refuse_half_characters(document: DocumentItem) -> None:
+    """Texts and titles are refused by the index itself."""
+    try:
+        document.id.encode()
+    except UnicodeEncodeError:
+        raise Problem(
+            422, "invalid", f"The document id {document.id!a} has half a surrogate pair, which is no character."
+        ) from None
+
+
 def _refuse_invalid_metadata(document: DocumentItem) -> None:
+    if _is_deeper(document.metadata, _DEEPEST_METADATA):
+        raise Problem(
+            422,
+            "invalid",
+            f"The metadata of document {document.id!r} are nested more than {_DEEPEST_METADATA} deep; flatten them.",
+        )
     try:
         json.dumps(document.metadata, allow_nan=False)
     except ValueError:
         raise Problem(
             422, "invalid", f"The metadata of document {document.id!r} has NaN or infinity, which are not valid JSON."
         ) from None
+
+
+def _is_deeper(values: Any, most: int) -> bool:
+    """Level by level: a recursion would be the fault that it looks for."""
+    level = [values]
+    for _ in range(most):
+        level = [
+            each
+            for container in level
+            for each in (container.values() if isinstance(container, dict) else container)
+            if isinstance(each, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _refuse_changed_content(index: PhraseIndex, documents: list[Document]) -> None:

@@ -1,9 +1,10 @@
 """Request and response bodies; OpenAPI adds the limits of the running service."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, create_model, model_validator
 
 from densephrases.search.filters import Value
 from densephrases.search.relations import RelationQuery
@@ -17,19 +18,63 @@ Task = Annotated[
 ]
 
 
+_MOST_KEYS = 100
+_MOST_CONDITIONS = 100_000  # the service's own limit is lower
+_MOST_LEXICAL_WEIGHT = 1e6
+
+
+def _first_wrong_condition(where: Any) -> Any:
+    """Refuse at the first wrong value: pydantic would describe every one of a million."""
+    if not isinstance(where, dict):
+        return where
+    if conditions_of(where) > _MOST_CONDITIONS:
+        raise ValueError(f"has more than {_MOST_CONDITIONS:,} values")
+    for values in where.values():
+        for value in values if isinstance(values, list) else [values]:
+            if not isinstance(value, Value):
+                raise ValueError("has a value that is no text, number, true or false, or a list of them")
+    return where
+
+
+def conditions_of(where: Mapping[str, Any]) -> int:
+    """How many values a filter on metadata names."""
+    return sum(len(each) if isinstance(each, list) else 1 for each in where.values())
+
+
 class _Body(BaseModel):
-    """A request body: unknown keys and numbers in quotation marks are errors."""
+    """A request body: unknown keys and numbers in quotation marks are errors.
+
+    All lists fail at their first wrong item, and an object with very many keys at once: to describe a million errors
+    would take minutes and gigabytes.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_many_keys(cls, values: Any) -> Any:
+        if isinstance(values, dict) and len(values) > _MOST_KEYS:
+            raise ValueError(f"has {len(values):,} keys; expected at most {_MOST_KEYS}")
+        return values
+
+
+class _FailFast(FailFast):
+    """Hashable, as types in a union must be."""
+
+    __hash__ = object.__hash__
+
+
+Strings = Annotated[list[str], _FailFast()]
+Conditions = Annotated[dict[str, Value | list[Value]], BeforeValidator(_first_wrong_condition)]
+LexicalWeight = {"ge": 0, "le": _MOST_LEXICAL_WEIGHT}  # beyond it scores are no numbers any more
 
 _SearchOptions: Any = create_model(
     "SearchOptions",
     __base__=_Body,
     **body_fields(
         SearchRequest,
-        {"k": {"ge": 1}, "min_confidence": Probability, "effort": Probability, "lexical_weight": {"ge": 0}},
-        json_types={"where": dict[str, Value | list[Value]] | None, "documents": list[str] | None},
+        {"k": {"ge": 1}, "min_confidence": Probability, "effort": Probability, "lexical_weight": LexicalWeight},
+        json_types={"where": Conditions | None, "documents": Strings | None},
     ),
 )
 
@@ -53,7 +98,7 @@ class SearchBody(_SearchOptions):  # type: ignore[misc]  # made from a dataclass
     )
 
     question: Annotated[str, Field(min_length=1, description="One question.")] = None  # type: ignore[assignment]
-    questions: Annotated[list[str], Field(min_length=1, description="Several questions, answered as one batch.")] = None  # type: ignore[assignment]
+    questions: Annotated[Strings, Field(min_length=1, description="Several questions, answered as one batch.")] = None  # type: ignore[assignment]
     task: Task = None
 
     def request(self) -> SearchRequest:
@@ -149,7 +194,7 @@ class ExtractBody(_ExtractOptions):  # type: ignore[misc]  # made from a datacla
         json_schema_extra={"examples": [{"subjects": ["Ada Lovelace", "Alfred Nobel"], "relation": "place of birth"}]}
     )
 
-    subjects: Annotated[list[str], Field(min_length=1, description="Names.")]
+    subjects: Annotated[Strings, Field(min_length=1, description="Names.")]
     task: Task = None
 
     def query(self) -> RelationQuery:
@@ -189,7 +234,7 @@ class AddDocumentsBody(_Body):
         }
     )
 
-    documents: Annotated[list[DocumentItem], Field(min_length=1)]
+    documents: Annotated[list[DocumentItem], _FailFast(), Field(min_length=1)]
     replace: Annotated[
         bool, Field(description="Whether to replace documents of the same id; if not, different content is a 409.")
     ] = False
@@ -237,7 +282,7 @@ class InfoResponse(BaseModel):
 class ExamplesResponse(BaseModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"questions": ["How deep is Lake Baikal?"]}]})
 
-    questions: Annotated[list[str], Field(description="Questions that this index answers; empty if none were found.")]
+    questions: Annotated[Strings, Field(description="Questions that this index answers; empty if none were found.")]
 
 
 class HealthResponse(BaseModel):

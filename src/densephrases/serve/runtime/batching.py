@@ -79,6 +79,10 @@ class Batcher(Generic[Item, Result, Key]):
         self._closed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
 
+    @property
+    def is_busy(self) -> bool:
+        return self._current is not None
+
     async def submit(self, items: Sequence[Item], key: Key, seconds: float) -> list[Result]:
         """A result for each item; the call that computes it ends after `seconds` at the latest.
 
