@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -48,16 +48,23 @@ class Scripted(http.server.BaseHTTPRequestHandler):
     """Answers as listed, then closes every connection."""
 
     replies: list[tuple[int, bytes]]
+    retry_after = "0"
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
         status, body = self.replies.pop(0)
+        if not status:
+            self.close_connection = True  # in place of a response
+            return
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
-        self.send_header("Retry-After", "0")
+        self.send_header("Retry-After", self.retry_after)
         self.end_headers()
         self.wfile.write(body)
         self.close_connection = True  # without having said so
+
+    do_DELETE = do_POST = do_GET
 
     def log_message(self, *_: object) -> None:
         pass
@@ -115,3 +122,82 @@ def test_without_httpx() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)  # noqa: S603
     assert done.returncode == 1
     assert done.stderr.strip().endswith("pip install 'densephrases[client]'")
+
+
+CHANGES: list[Callable[[Client], object]] = [
+    lambda client: client.delete(["a"]),
+    lambda client: client.add([Document("a", "b")]),
+    lambda client: client.update([Document("a", "b")]),
+]
+INFO = (200, b'{"limits": {"documents": 1, "body_bytes": 1000}}')
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        ((0, b""), "whether the index was changed is unknown"),
+        ((503, b"{}"), "status 503"),
+        ((503, b"<html>"), "answered 503 and no JSON"),
+        ((503, b'{"code": "deadline"}'), "status 503"),
+    ],
+)
+def test_a_change_is_not_repeated_blindly(
+    scripted: tuple[str, list[tuple[int, bytes]]],
+    change: Callable[[Client], object],
+    reply: tuple[int, bytes],
+    message: str,
+) -> None:
+    url, replies = scripted
+    done = (200, b'{"deleted": 1, "added": 1, "replaced": 0, "unchanged": 0}')
+    replies += [reply, done] if change is CHANGES[0] else [INFO, reply, done]
+    with Client(url) as client, pytest.raises(ServiceError, match=message):
+        change(client)
+    assert replies == [done]
+
+
+@pytest.mark.parametrize(
+    "reply", [(429, b""), (503, b'{"code": "writing"}'), (503, b'{"code": "too_many_connections"}')]
+)
+def test_a_change_that_was_not_begun_is_repeated(
+    scripted: tuple[str, list[tuple[int, bytes]]], reply: tuple[int, bytes]
+) -> None:
+    url, replies = scripted
+    replies += [reply, (200, b'{"deleted": 1}')]
+    with Client(url) as client:
+        assert client.delete(["a"]) == 1
+
+    async def delete() -> int:
+        async with AsyncClient(url) as client:
+            return await client.delete(["a"])
+
+    replies += [reply, (200, b'{"deleted": 1}'), (0, b"")]
+    assert asyncio.run(delete()) == 1
+    with pytest.raises(ServiceError, match="whether the index was changed is unknown"):
+        asyncio.run(delete())
+
+
+def test_a_question_is_repeated(scripted: tuple[str, list[tuple[int, bytes]]]) -> None:
+    url, replies = scripted
+    replies += [(0, b""), (200, b'{"results": [{"question": "a", "answers": []}]}')]
+    with Client(url) as client:
+        assert client.search("a") == []
+
+
+@pytest.mark.parametrize("seconds", ["1000000", "9" * 400])
+def test_no_service_makes_its_clients_wait_for_ever(
+    scripted: tuple[str, list[tuple[int, bytes]]], monkeypatch: pytest.MonkeyPatch, seconds: str
+) -> None:
+    url, replies = scripted
+    monkeypatch.setattr(Scripted, "retry_after", seconds)
+    replies += 2 * [(503, b"{}"), (404, b'{"code": "unknown_document"}')]
+    with Client(url, longest_wait=0.01) as client:
+        assert client.document("a") is None
+
+    async def ask() -> Document | None:
+        async with AsyncClient(url, longest_wait=0.01) as client:
+            return await client.document("a")
+
+    assert asyncio.run(ask()) is None
+    with pytest.raises(ConfigError, match="longest_wait=-1 is out of range"):
+        Client(url, longest_wait=-1)

@@ -68,7 +68,7 @@ def test_ids_are_escaped() -> None:
     calls = Operations().document("../a b?")
     assert next(calls) == Call("GET", "/v1/documents/%2E%2E%2Fa%20b%3F")
     (call,), deleted = carried_out(Operations().delete(["b&", "a", "a"]))
-    assert (call, deleted) == (Call("DELETE", "/v1/documents?id=a&id=b%26"), 1)
+    assert (call, deleted) == (Call("DELETE", "/v1/documents?id=a&id=b%26", changes=True), 1)
 
 
 def test_unknown_documents() -> None:

@@ -47,3 +47,50 @@ def test_their_options_exist() -> None:
     used = {word for line in started for word in line.split() if word.startswith("--")}
     assert len(started) == 2
     assert used <= known
+
+
+def test_the_unit_gives_no_privileges() -> None:
+    """Each of these would be missed silently."""
+    needed = {
+        "DynamicUser=yes",
+        "NoNewPrivileges=yes",
+        "CapabilityBoundingSet=",
+        "AmbientCapabilities=",
+        "PrivateDevices=yes",
+        "PrivateTmp=yes",
+        "PrivateUsers=yes",
+        "ProtectHome=yes",
+        "ProtectSystem=strict",
+        "RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX",
+        "RestrictNamespaces=yes",
+        "RestrictSUIDSGID=yes",
+        "SystemCallFilter=@system-service",
+        "SystemCallFilter=~@privileged @resources",
+    }
+    unit = lines("densephrases.service")
+    assert needed - set(unit) == set()
+    assert [line for line in unit if line.startswith(("User=", "ReadWritePaths=", "BindPaths="))] == []
+
+
+def test_the_unit_waits_for_a_stop() -> None:
+    """Longer than a process takes at most, with the default deadline."""
+    from densephrases.serve.server import exit_seconds
+    from densephrases.serve.settings import ServiceSettings
+
+    (timeout,) = [line for line in lines("densephrases.service") if line.startswith("TimeoutStopSec=")]
+    assert int(timeout.partition("=")[2]) > exit_seconds(ServiceSettings(index=DEPLOY)) + 1
+
+
+def test_the_unit_exposes_little() -> None:
+    if (analyze := shutil.which("systemd-analyze")) is None:
+        pytest.skip("systemd is not installed")
+    command = [analyze, "security", "--offline=true", "--threshold=20", str(DEPLOY / "densephrases.service")]
+    done = subprocess.run(command, capture_output=True, text=True)  # noqa: S603
+    assert done.returncode == 0, done.stdout[-500:]
+
+
+def test_the_container_has_no_root() -> None:
+    last_stage = (DEPLOY / "Containerfile").read_text().rpartition("\nFROM ")[2].splitlines()
+    user = next(number for number, line in enumerate(last_stage) if line.startswith("USER "))
+    assert last_stage[user] == "USER 10001"
+    assert not [line for line in last_stage[user:] if line.startswith(("RUN", "COPY", "ADD"))]

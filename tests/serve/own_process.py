@@ -39,7 +39,7 @@ def configure() -> None:
     """In every process: the made-up encoder, and searches that last."""
     server._GRACE_SECONDS = server._LAST_SECONDS = 1  # tests need not wait as long as clients may
     workers.RestartPolicy = partial(RestartPolicy, first_seconds=0.1, most=3)  # type: ignore[assignment,misc]
-    service.load = lambda *_, **__: HashEncoder()  # type: ignore[assignment]
+    service.load = lambda *_, **__: HashEncoder()  # type: ignore[assignment,attr-defined]
     usual = PhraseIndex.search
 
     def search(index: Any, questions: Any, *arguments: Any, deadline: Deadline | None = None, **options: Any) -> Any:
@@ -70,7 +70,7 @@ class OwnProcess:
     def call(self, path: str, content: Any = None, method: str | None = None) -> tuple[int, Any]:
         body = None if content is None else json.dumps(content).encode()
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {ADMIN}"}
-        request = Request(f"http://127.0.0.1:{self.port}{path}", body, headers, method=method)  # noqa: S310
+        request = Request(f"http://127.0.0.1:{self.port}{path}", body, headers, method=method)
         try:
             with urlopen(request, timeout=60) as response:  # noqa: S310
                 return response.status, json.load(response)
@@ -123,7 +123,8 @@ def main() -> None:
         limits=Limits(documents=50),
     )
     sockets = bind("127.0.0.1", 0, int(processes))
-    print(sockets[0].getsockname()[1], flush=True)
+    sys.stdout.write(f"{sockets[0].getsockname()[1]}\n")
+    sys.stdout.flush()
     serve(settings, sockets, None, configure)
 
 

@@ -4,7 +4,8 @@ import http.client
 import json
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -134,9 +135,7 @@ class Asking(threading.Thread):
 
 
 @contextmanager
-def running(
-    index: PhraseIndex, port: int = 0, send_buffer: int | None = None, **settings: Any
-) -> Iterator[Running]:
+def running(index: PhraseIndex, port: int = 0, send_buffer: int | None = None, **settings: Any) -> Iterator[Running]:
     service = Service(ServiceSettings(index=index.folder.folder, **settings), index)
     listening: socket.socket = bind("127.0.0.1", port)[0]
     if send_buffer is not None:
@@ -180,3 +179,10 @@ def is_problem(reply: Reply, status: int, code: str) -> bool:
         and bool(content["title"] and content["detail"])
         and content["request_id"] == reply.headers["x-request-id"] != ""
     )
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)

@@ -12,9 +12,10 @@ import pytest
 from densephrases.errors import ConfigError
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.server import bind
+from tests.index.made_up import HashEncoder
 
 from .own_process import CANCELLABLE, DEADLY, STUBBORN, OwnProcess, own_process
-from .running import CITIES, QUESTION, GatedEncoder, HashEncoder, running
+from .running import CITIES, QUESTION, GatedEncoder, running
 
 without_signals = pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
 
@@ -97,7 +98,7 @@ def test_a_signal_ends_a_search_that_never_ends(hashed: Path, workers: int) -> N
 def test_a_thorough_search_delays_no_other(hashed: Path) -> None:
     with own_process(hashed, deadline=600.0) as service:
         threading.Thread(target=_ask, args=(service, CANCELLABLE), daemon=True).start()
-        while 'densephrases_batch_questions_count 1.0' not in _metrics(service):
+        while "densephrases_batch_questions_count 1.0" not in _metrics(service):
             time.sleep(0.01)
         assert service.ask(QUESTION)[0] == 200
         assert service.call("/healthz")[0] == 200

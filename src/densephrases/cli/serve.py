@@ -35,7 +35,9 @@ def serve(
     queue: Annotated[
         int, typer.Option(help="Waiting questions per process; a full queue returns 503.")
     ] = _DEFAULTS.queue,
-    deadline: Annotated[float, typer.Option(help="Seconds until a request gets a 503 and its search ends.")] = _DEFAULTS.deadline_seconds,
+    deadline: Annotated[
+        float, typer.Option(help="Seconds until a request gets a 503 and its search ends.")
+    ] = _DEFAULTS.deadline_seconds,
     max_connections: Annotated[
         int, typer.Option(help="Maximum open connections per process; those without a request are closed first.")
     ] = _DEFAULTS.connections,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Any, Self, overload
 
-from densephrases.client.http import Address, AsyncConnection, Connection
+from densephrases.client.http import LONGEST_WAIT, Address, AsyncConnection, Connection
 from densephrases.client.operations import Calls, Operations, Result
 from densephrases.index.info import IndexInfo
 from densephrases.index.progress import Progress
@@ -24,11 +24,20 @@ class Client:
         url: Where `densephrases serve` listens.
         api_key: One of the service's keys; to add or delete documents, an admin key.
         timeout: Seconds without a byte from the service after which a call fails.
-        retries: How often a request is repeated after a 503.
+        retries: How often a request is repeated after a 429 or 503; a change only if it was not begun.
+        longest_wait: Most seconds to wait before a repetition, whatever the service asks for.
     """
 
-    def __init__(self, url: str, api_key: str | None = None, *, timeout: float = 60.0, retries: int = 3) -> None:
-        self._connection = Connection(Address(url, api_key, timeout, retries))
+    def __init__(
+        self,
+        url: str,
+        api_key: str | None = None,
+        *,
+        timeout: float = 60.0,
+        retries: int = 3,
+        longest_wait: float = LONGEST_WAIT,
+    ) -> None:
+        self._connection = Connection(Address(url, api_key, timeout, retries, longest_wait))
         self._operations = Operations()
 
     def with_task(self, task: str | None) -> Self:
@@ -134,7 +143,8 @@ class AsyncClient:
         url: Where `densephrases serve` listens.
         api_key: One of the service's keys; to add or delete documents, an admin key.
         timeout: Seconds without a byte from the service after which a call fails.
-        retries: How often a request is repeated after a 503.
+        retries: How often a request is repeated after a 429 or 503; a change only if it was not begun.
+        longest_wait: Most seconds to wait before a repetition, whatever the service asks for.
         connections: Requests in flight at the same time; further ones wait for a free connection.
     """
 
@@ -145,9 +155,10 @@ class AsyncClient:
         *,
         timeout: float = 60.0,
         retries: int = 3,
+        longest_wait: float = LONGEST_WAIT,
         connections: int = 32,
     ) -> None:
-        self._connection = AsyncConnection(Address(url, api_key, timeout, retries), connections)
+        self._connection = AsyncConnection(Address(url, api_key, timeout, retries, longest_wait), connections)
         self._operations = Operations()
 
     def with_task(self, task: str | None) -> Self:

@@ -18,7 +18,11 @@ except ModuleNotFoundError as error:
         "The client needs the package 'httpx', which is not installed: pip install 'densephrases[client]'"
     ) from error
 
-_BUSY = 503
+_UNAVAILABLE = 503
+_BUSY = (429, _UNAVAILABLE)
+# Codes of a 503 that say that the request was not begun. A proxy's 503 says nothing of the kind.
+_NOT_BEGUN = ("too_many_connections", "writing")
+LONGEST_WAIT = 30.0
 _KEEP_ALIVE_SECONDS = 60.0  # shorter than the service keeps a connection open
 # The service may close an idle connection just as the next request is sent on it.
 _DROPPED = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
@@ -26,11 +30,16 @@ _DROPPED = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request to a service; `content` is sent as JSON."""
+    """One request to a service; `content` is sent as JSON.
+
+    Attributes:
+        changes: Whether it changes the index; such a call is repeated only if it surely was not begun.
+    """
 
     method: str
     path: str
     content: Any = None
+    changes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +50,19 @@ class Address:
         url: For example http://127.0.0.1:8080.
         api_key: Sent with every request.
         timeout: Seconds without a byte from the service after which a call fails.
-        retries: How often a request is repeated after a 503.
+        retries: How often a request is repeated after a 429 or 503.
+        longest_wait: Most seconds to wait before a repetition, whatever the service asks for.
     """
 
     url: str
     api_key: str | None
     timeout: float
     retries: int
+    longest_wait: float = LONGEST_WAIT
 
     def __post_init__(self) -> None:
+        if not self.longest_wait >= 0:
+            raise ConfigError(f"longest_wait={self.longest_wait} is out of range; expected seconds of at least 0.")
         try:
             parsed = httpx.URL(self.url)
         except httpx.InvalidURL:
@@ -79,6 +92,24 @@ class Address:
 
     def unreachable(self, error: httpx.HTTPError) -> ServiceError:
         return ServiceError(f"'{self.shown}' cannot be reached: {_reason(error)}; is the service running?")
+
+    def lost(self, error: httpx.HTTPError) -> ServiceError:
+        return ServiceError(
+            f"The connection to '{self.shown}' was lost ({_reason(error)}); whether the index was changed is unknown: "
+            "look at its documents before you send the change again."
+        )
+
+    def failed(self, call: Call, error: httpx.HTTPError) -> ServiceError:
+        """A change that could not be sent was not made; of one that was sent, only the service knows."""
+        unsent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+        return self.lost(error) if call.changes and not unsent else self.unreachable(error)
+
+    def pause(self, call: Call, response: httpx.Response) -> float | None:
+        """Seconds until the call may be repeated; None if it may not."""
+        if response.status_code not in _BUSY or (call.changes and not _was_not_begun(response)):
+            return None
+        retry_after = response.headers.get("retry-after", "")
+        return min(float(retry_after) if retry_after.isdecimal() else 1.0, self.longest_wait)
 
     def parsed(self, response: httpx.Response) -> Any:
         """The JSON of a response; None if the index has no such document."""
@@ -111,9 +142,10 @@ class Connection:
     def call(self, call: Call) -> Any:
         for left in range(self._address.retries, -1, -1):
             response = self._response(call)
-            if response.status_code != _BUSY or left == 0:
+            pause = self._address.pause(call, response)
+            if pause is None or left == 0:
                 break
-            time.sleep(_retry_seconds(response))
+            time.sleep(pause)
         return self._address.parsed(response)
 
     def _response(self, call: Call) -> httpx.Response:
@@ -121,9 +153,11 @@ class Connection:
             try:
                 return self._http.request(**_arguments(call))
             except _DROPPED:
+                if call.changes:
+                    raise
                 return self._http.request(**_arguments(call))
         except httpx.HTTPError as error:
-            raise self._address.unreachable(error) from error
+            raise self._address.failed(call, error) from error
 
 
 class AsyncConnection:
@@ -136,9 +170,10 @@ class AsyncConnection:
     async def call(self, call: Call) -> Any:
         for left in range(self._address.retries, -1, -1):
             response = await self._response(call)
-            if response.status_code != _BUSY or left == 0:
+            pause = self._address.pause(call, response)
+            if pause is None or left == 0:
                 break
-            await asyncio.sleep(_retry_seconds(response))
+            await asyncio.sleep(pause)
         return self._address.parsed(response)
 
     async def close(self) -> None:
@@ -149,9 +184,11 @@ class AsyncConnection:
             try:
                 return await self._http.request(**_arguments(call))
             except _DROPPED:
+                if call.changes:
+                    raise
                 return await self._http.request(**_arguments(call))
         except httpx.HTTPError as error:
-            raise self._address.unreachable(error) from error
+            raise self._address.failed(call, error) from error
 
 
 def _arguments(call: Call) -> dict[str, Any]:
@@ -171,6 +208,12 @@ def _reason(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-def _retry_seconds(response: httpx.Response) -> float:
-    retry_after = response.headers.get("retry-after", "")
-    return float(retry_after) if retry_after.isdecimal() else 1.0
+def _was_not_begun(response: httpx.Response) -> bool:
+    """Whether a refusal says so: a 429 does by its meaning, a 503 by its code."""
+    if response.status_code != _UNAVAILABLE:
+        return True
+    try:
+        content = json.loads(response.content)
+    except ValueError:
+        return False
+    return isinstance(content, dict) and content.get("code") in _NOT_BEGUN

@@ -59,7 +59,7 @@ class Operations:
         limits = yield from self._known_limits()
         total = {"added": 0, "replaced": 0, "unchanged": 0}
         for batch in _document_batches(documents, limits):
-            done = yield Call("POST", "/v1/documents", {"documents": batch, "replace": replace})
+            done = yield Call("POST", "/v1/documents", {"documents": batch, "replace": replace}, changes=True)
             total = {name: count + done[name] for name, count in total.items()}
         return Progress(
             documents=total["added"] + total["replaced"],
@@ -72,7 +72,7 @@ class Operations:
         wanted = sorted(set(ids))
         if not wanted:
             return 0
-        done = yield Call("DELETE", f"/v1/documents?{urlencode([('id', each) for each in wanted])}")
+        done = yield Call("DELETE", f"/v1/documents?{urlencode([('id', each) for each in wanted])}", changes=True)
         if done is None:
             raise DataError(f"The index has no document with id {', '.join(map(repr, wanted[:3]))}; none was deleted.")
         return int(done["deleted"])

@@ -197,8 +197,10 @@ class IndexFolder:
             self.refresh()
             refuse_links(self.folder, self.manifest)
             self._commits.remove_unnamed()
-            yield
-            self._commits.remove_unnamed()
+            try:
+                yield
+            finally:
+                self._commits.remove_unnamed()
 
     def _first_merged(self) -> int:
         """Partial segments are merged, and earlier ones that are not larger than these together.

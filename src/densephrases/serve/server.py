@@ -86,14 +86,14 @@ def serve(
         os.environ.update({SHARED_FOLDER: folder, **dict.fromkeys(_THREADS, str(threads))})
         settings = settings if settings.threads else replace(settings, threads=threads)
         arguments = [(settings, each, configure) for each in sockets]
-        Workers(_work, arguments, stop_seconds=_exit_seconds(settings) + 1, died=_forget_metrics).run()
+        Workers(_work, arguments, stop_seconds=exit_seconds(settings) + 1, died=_forget_metrics).run()
 
 
 def _run(service: Service, listening: socket.socket) -> None:
     # uvicorn handles these signals and raises them again afterwards; without handlers that would kill the process.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
-    server = BoundedServer(uvicorn_config(service), _exit_seconds(service.settings))
+    server = BoundedServer(uvicorn_config(service), exit_seconds(service.settings))
     server.run(sockets=[listening])
     if service.idle:
         server.ended()
@@ -124,7 +124,7 @@ def _grace(settings: ServiceSettings) -> int:
     return math.ceil(settings.deadline_seconds) + _GRACE_SECONDS
 
 
-def _exit_seconds(settings: ServiceSettings) -> float:
+def exit_seconds(settings: ServiceSettings) -> float:
     """The longest time from a signal to the end of a process."""
     return _grace(settings) + _LAST_SECONDS
 

@@ -82,8 +82,8 @@ class Workers:
 
     def run(self) -> None:
         """Until SIGTERM or SIGINT; raises ServiceError if workers cannot start, or die again and again."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._stop)
+        for stop in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(stop, self._stop)
         places = [_Place(self._started(number), time.monotonic()) for number in range(len(self._arguments))]
         try:
             while not self._stopping:

@@ -1,11 +1,15 @@
 """POST /v1/answers."""
 
+import threading
 from dataclasses import asdict
 from typing import Any
 
 import pytest
 
-from tests.serve.running import QUESTION, Running, is_problem
+from densephrases.search.deadline import Deadline
+from densephrases.search.phrase_index import PhraseIndex
+from densephrases.serve.settings import Limits
+from tests.serve.running import QUESTION, Running, is_problem, running, wait_for
 
 
 def test_one_question(served: Running) -> None:
@@ -54,12 +58,74 @@ def test_several_questions(served: Running, unit: Any) -> None:
         ({"questions": ["a"] * 65}, "at most 64 (limit: questions)"),
         ({"question": "a", "k": 101}, "at most 100 (limit: k)"),
         ({"question": "a", "documents": ["a"] * 1001}, "at most 1,000 (limit: documents)"),
+        ({"question": "a", "where": {"b": [1] * 1001}}, "at most 1,000 (limit: conditions)"),
+        ({"question": "a", "where": {str(n): 1 for n in range(1001)}}, "at most 1,000 (limit: conditions)"),
+        ({"question": "a", "where": {str(n): [] for n in range(1001)}}, "at most 1,000 (limit: conditions)"),
+        ({"question": "a", "lexical_weight": 1e308}, "body.lexical_weight"),
     ],
 )
 def test_invalid_questions(served: Running, content: Any, expected: str) -> None:
     reply = served.call("POST", "/v1/answers", content)
     assert is_problem(reply, 422, "over_limit" if "limit:" in expected else "invalid")
     assert expected in reply.json["detail"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"questions": [1] * 500_000},
+        {"question": "a", "documents": [1] * 500_000},
+        {"question": "a", "where": {"a": [None] * 500_000}},
+        {"question": "a", "where": {str(n): None for n in range(200_000)}},
+        {"question": "a", **{str(n): 1 for n in range(200_000)}},
+    ],
+    ids=["questions", "documents", "values", "conditions", "keys"],
+)
+def test_of_many_mistakes_the_first_is_named(served: Running, content: Any) -> None:
+    """All of them would take minutes and gigabytes."""
+    reply = served.call("POST", "/v1/answers", content)
+    assert is_problem(reply, 422, "invalid")
+    assert len(reply.json["errors"]) == 1
+
+
+def test_limits_of_thoroughness(index: PhraseIndex) -> None:
+    with running(index, limits=Limits(effort=0.5, exact_vectors=10)) as service:
+        assert service.ask(effort=0.5).status == 200
+        dear = service.ask(effort=0.6)
+        assert is_problem(dear, 422, "over_limit")
+        assert dear.json["detail"] == "effort=0.6; this service takes at most 0.5 (limit: effort)."
+        exact = service.ask(exact=True)
+        assert is_problem(exact, 422, "over_limit")
+        assert f"reads all {index.folder.vectors} token vectors" in exact.json["detail"]
+        assert "(limit: exact_vectors)" in exact.json["detail"]
+        assert [service.ask(exact=choice).status for choice in (None, False)] == [200, 200]
+    with running(index) as service:
+        found = service.ask(exact=True).json["results"][0]["answers"]
+        assert found == [asdict(answer) for answer in index.search(QUESTION, exact=True)]
+
+
+def test_a_client_that_leaves_ends_its_search(index: PhraseIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which would not end otherwise."""
+    ended = threading.Event()
+
+    def search(index: PhraseIndex, questions: Any, *, deadline: Deadline, **options: Any) -> Any:
+        try:
+            while True:
+                deadline.check()
+        finally:
+            ended.set()
+
+    with running(index, deadline_seconds=1000.0) as service:
+        monkeypatch.setattr(PhraseIndex, "search", search)
+        body = b'{"question": "where?"}'
+        with service.connect() as connection:
+            connection.sendall(
+                b"POST /v1/answers HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+                b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+            )
+            wait_for(lambda: "densephrases_batch_questions_count 1.0" in service.call("GET", "/metrics").body.decode())
+            assert not ended.is_set()
+        assert ended.wait(60)
 
 
 def test_json_must_be_called_json(served: Running) -> None:

@@ -1,5 +1,7 @@
 """Reading, adding and deleting documents."""
 
+import errno
+import os
 from dataclasses import asdict
 from typing import Any
 
@@ -47,6 +49,14 @@ def test_adding_and_deleting(index: PhraseIndex, keys: Keys) -> None:
     assert index.reopened().check() == []
 
 
+def nested(depth: int) -> dict[str, Any]:
+    """Objects and lists in turn, an object outside."""
+    values: Any = 1
+    for level in reversed(range(depth)):
+        values = [values] if level % 2 else {"a": values}
+    return dict(values)
+
+
 @pytest.mark.parametrize(
     "documents",
     [
@@ -55,6 +65,11 @@ def test_adding_and_deleting(index: PhraseIndex, keys: Keys) -> None:
         [{"id": "a", "text": "b"}, {"id": "a", "text": "c"}],
         [{"id": "a", "text": "b", "metadata": {"c": float("nan")}}],
         [{"id": "a", "text": "\ud800"}],
+        [{"id": "\ud800", "text": "b"}],
+        [{"id": "a", "text": "b", "title": "\udc00"}],
+        [{"id": "a", "text": "b", "metadata": nested(33)}],
+        [{"id": "a", "text": "b", "metadata": nested(700)}],
+        [{}] * 100_000,
         [{"id": 1, "text": "b"}],
     ],
 )
@@ -72,3 +87,25 @@ def test_an_index_in_use(index: PhraseIndex, keys: Keys) -> None:
         reply = service.call("DELETE", "/v1/documents?id=paris", None, bearer(ADMIN))
         assert is_problem(reply, 409, "index_busy")
         assert reply.headers["retry-after"] == "5"
+
+
+def test_a_full_disk(index: PhraseIndex, keys: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reason, nothing left behind, and the same request works once there is space."""
+    before = sorted(index.folder.folder.rglob("*"))
+    sent = {"documents": [{"id": "rome", "text": "Rome is a city on the river."}]}
+    fsync = os.fsync
+
+    def full(file: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with running(index, keys=keys) as service:
+        monkeypatch.setattr(os, "fsync", full)
+        reply = service.call("POST", "/v1/documents", sent, bearer(ADMIN))
+        assert is_problem(reply, 507, "disk_full")
+        assert str(index.folder.folder) not in reply.body.decode()
+        left = sorted(path for path in index.folder.folder.rglob("*"))
+        assert left == before
+        assert service.call("GET", "/healthz").status == 200
+        monkeypatch.setattr(os, "fsync", fsync)
+        assert service.call("POST", "/v1/documents", sent, bearer(ADMIN)).json["added"] == 1
+    assert index.reopened().check() == []

@@ -2,13 +2,13 @@
 
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.settings import Limits
-from tests.serve.running import GatedEncoder, Running, received, running
+from tests.serve.running import GatedEncoder, Running, received, running, wait_for
 
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 CHUNKED = b"POST /v1/answers HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -81,15 +81,21 @@ def test_connections_that_send_no_request_are_closed(impatient: Running, begin: 
     assert impatient.call("GET", "/healthz").status == 200
 
 
-@pytest.mark.parametrize("begin", [HEAD + b"X: ", BODY, HEAD + b"\r\n" + HEAD + b"X: ", BODY.replace(b"answers", b"no")])
+@pytest.mark.parametrize(
+    "begin", [HEAD + b"X: ", BODY, HEAD + b"\r\n" + HEAD + b"X: ", BODY.replace(b"answers", b"no")]
+)
 def test_a_request_that_drips(impatient: Running, begin: bytes) -> None:
     """However often a byte comes: the first, one after another on the same connection, one that nobody waits for."""
     with impatient.connect() as connection:
         connection.sendall(begin)
         with pytest.raises(ConnectionError):
-            for _ in range(600):
-                connection.sendall(b" ")
-                time.sleep(0.1)
+            drip(connection)
+
+
+def drip(connection: socket.socket) -> None:
+    for _ in range(600):
+        connection.sendall(b" ")
+        time.sleep(0.1)
 
 
 def test_a_body_that_drips_is_told_so(impatient: Running) -> None:
@@ -156,10 +162,3 @@ def test_a_flood_of_pipelined_requests(index: PhraseIndex) -> None:
         assert reply.count(b"HTTP/1.1 200 OK") < 1000
         few = service.send(10 * (HEAD + b"\r\n") + HEAD + b"Connection: close\r\n\r\n")
         assert few.count(b"HTTP/1.1 200 OK") == 11
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.01)

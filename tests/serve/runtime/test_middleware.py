@@ -1,5 +1,6 @@
 """Limits of bodies, request ids, headers and host names."""
 
+import json
 import re
 
 import pytest
@@ -43,7 +44,7 @@ def test_security_headers(served: Running, path: str) -> None:
     assert not any(name.startswith("access-control") for name in headers)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "LOCALHOST:80"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "LOCALHOST:80", "127.0.0.1:", "localhost:65535"])
 def test_names_of_the_service(served: Running, host: str) -> None:
     assert served.call("GET", "/healthz", headers={"Host": host}).status == 200
 
@@ -51,3 +52,37 @@ def test_names_of_the_service(served: Running, host: str) -> None:
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example:8080", "[::1]", ""])
 def test_foreign_names_are_refused(served: Running, host: str) -> None:
     assert is_problem(served.call("GET", "/healthz", headers={"Host": host}), 421, "foreign_host")
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        "Host: 127.0.0.1:80@evil.example\r\n",
+        "Host: evil.example@127.0.0.1\r\n",
+        "Host: 127.0.0.1, evil.example\r\n",
+        "Host: 127.0.0.1/evil.example\r\n",
+        "Host: 127.0.0.1 evil.example\r\n",
+        "Host: 127.0.0.1:http\r\n",
+        "Host: 127.0.0.1:123456\r\n",
+        "Host: [127.0.0.1\r\n",
+        "Host: l\u00f6calhost\r\n",
+        "Host: 127.0.0.1\r\nHost: 127.0.0.1\r\n",
+        "Host: 127.0.0.1\r\nHost: evil.example\r\n",
+        "Host: evil.example\r\nhost: 127.0.0.1\r\n",
+        "",
+    ],
+)
+@pytest.mark.parametrize("allowed", [(), ("127.0.0.1", "localhost")])
+def test_what_is_no_host(index: PhraseIndex, hosts: str, allowed: tuple[str, ...]) -> None:
+    with running(index, hosts=allowed) as service:
+        head, _, body = service.send(f"GET /healthz HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n".encode()).partition(
+            b"\r\n\r\n"
+        )
+    assert head.startswith(b"HTTP/1.1 400 Bad Request")
+    assert json.loads(body)["code"] == "bad_host"
+
+
+def test_a_long_body_is_told_so_though_it_goes_on(index: PhraseIndex) -> None:
+    with running(index, limits=Limits(body_bytes=100)) as service:
+        blocks = (b"a" * 60_000 for _ in range(50))
+        assert is_problem(service.call("POST", "/v1/answers", blocks, encode_chunked=True), 413, "over_limit")

@@ -38,7 +38,7 @@ def _first_wrong_condition(where: Any) -> Any:
 
 def conditions_of(where: Mapping[str, Any]) -> int:
     """How many values a filter on metadata names."""
-    return sum(len(each) if isinstance(each, list) else 1 for each in where.values())
+    return sum(len(each) or 1 if isinstance(each, list) else 1 for each in where.values())
 
 
 class _Body(BaseModel):
