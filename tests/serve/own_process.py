@@ -31,7 +31,7 @@ from densephrases.serve.workers import RestartPolicy
 from tests.index.made_up import HashEncoder
 
 ADMIN = "a-key-for-administration"
-CANCELLABLE, STUBBORN, DEADLY = "until cancelled?", "for ever?", "and die?"
+CANCELLABLE, STUBBORN, DEADLY, FAILING = "until cancelled?", "for ever?", "and die?", "and fail?"
 ROOT = Path(__file__).parents[2]
 
 
@@ -48,6 +48,8 @@ def configure() -> None:
             time.sleep(0.001)
         while STUBBORN in questions:
             time.sleep(0.1)
+        if FAILING in questions:
+            raise RuntimeError(FAILING)
         if DEADLY in questions:
             os.kill(os.getpid(), signal.SIGBUS)
         return usual(index, questions, *arguments, deadline=deadline, **options)
