@@ -173,7 +173,7 @@ async def _soaked(soak: _Soak, numbers: Sequence[int], seed: int) -> None:
 
     async def client() -> None:
         for number in left:
-            await soak.one(number, random.Random(f"{seed} {number}"))
+            await soak.one(number, random.Random(f"{seed} {number}"))  # noqa: S311
 
     await asyncio.gather(*(client() for _ in range(OVERLOAD * QUEUE)))
 
