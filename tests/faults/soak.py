@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from densephrases.search.phrase_index import PhraseIndex
+from densephrases.search.searcher import QUESTIONS_AT_ONCE
 from tests.faults.outcome import Outcome
 from tests.index.made_up import HashEncoder
 from tests.serve.own_process import ADMIN, OwnProcess, own_process
@@ -18,7 +19,10 @@ from tests.serve.running import CITIES
 
 PROMISE = "A service under ten times its load gives right answers or says why not, keeps its memory flat, and stops"
 QUESTIONS = ["where is the river?", "who built the tower?", "when was it built?", "what is in France?"]
-QUEUE, OVERLOAD = 16, 10  # questions that may wait, and how many times as many clients ask at the same time
+QUEUE = 16  # questions that may wait
+ASKED = 8  # questions in a request
+CAPACITY = (QUESTIONS_AT_ONCE + QUEUE) // ASKED  # requests in the batch that is searched and in the queue
+CLIENTS = 10 * CAPACITY
 DEADLINE = 2.0
 PATIENCE = 60.0  # seconds after which a request counts as hanging
 _GROWTH, _SLACK_BYTES = 1.25, 40 << 20
@@ -65,21 +69,22 @@ class _Soak:
 
 
 async def _search(soak: _Soak, number: int, chance: random.Random) -> None:
-    question = chance.choice(QUESTIONS)
-    await _asked(soak, question, {})
+    await _asked(soak, chance.choices(QUESTIONS, k=ASKED), {})
 
 
 async def _thorough(soak: _Soak, number: int, chance: random.Random) -> None:
-    await _asked(soak, chance.choice(QUESTIONS), {"exact": True, "effort": 1})
+    await _asked(soak, chance.choices(QUESTIONS, k=ASKED), {"exact": True, "effort": 1})
 
 
-async def _asked(soak: _Soak, question: str, options: dict[str, Any]) -> None:
+async def _asked(soak: _Soak, questions: list[str], options: dict[str, Any]) -> None:
     """Of the documents that stay."""
-    content = {"question": question, "k": 3, "documents": [each.id for each in CITIES], **options}
+    content = {"questions": questions, "k": 3, "documents": [each.id for each in CITIES], **options}
     reply = await soak.call("POST", "/v1/answers", content)
-    if soak.expect(reply, {200}, question):
-        soak.answered += 1
-        found = [answer["text"] for answer in reply[1]["results"][0]["answers"]]
+    if not soak.expect(reply, {200}, "questions"):
+        return
+    soak.answered += 1
+    for question, result in zip(questions, reply[1]["results"], strict=True):
+        found = [answer["text"] for answer in result["answers"]]
         if found != soak.expected[question]:
             soak.failures.append(f"{question}: {found} instead of {soak.expected[question]}")
 
@@ -175,7 +180,7 @@ async def _soaked(soak: _Soak, numbers: Sequence[int], seed: int) -> None:
         for number in left:
             await soak.one(number, random.Random(f"{seed} {number}"))  # noqa: S311
 
-    await asyncio.gather(*(client() for _ in range(OVERLOAD * QUEUE)))
+    await asyncio.gather(*(client() for _ in range(CLIENTS)))
 
 
 def _memory(service: OwnProcess) -> int:

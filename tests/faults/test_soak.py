@@ -19,7 +19,7 @@ def test_a_short_soak(tmp_path: Path) -> None:
 def test_a_fault_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(soak, "QUESTIONS", [soak.QUESTIONS[0], FAILING])
     failures = soak.attack(100, 1, tmp_path).failures
-    assert any(failure.startswith(f"{FAILING}: 500") for failure in failures)
+    assert any(failure.startswith("questions: 500") for failure in failures)
 
 
 def test_growing_memory_is_noticed() -> None:
