@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
+from itertools import count
 from typing import Any
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from densephrases.serve.problems import problem_response
 
 _LINGER_SECONDS, _LINGER_BYTES = 2.0, 1 << 20  # in which what a refused client still sends is read and dropped
+_order = count()
 _MOST_PIPELINED = 32  # requests that wait on one connection for the response to the first
 
 
@@ -46,7 +48,7 @@ class LimitedConnection(HttpToolsProtocol):
         self._unfinished = 0  # bytes of a head, of a chunk's head or of trailers that are not complete
         self._in_message = False  # between the begin of a head and the end of its body
         self._refused = False
-        self.idle_since = 0.0
+        self.idle_since = 0  # in the order of such moments: several share a tick of the clock
 
     @property
     def is_idle(self) -> bool:
@@ -55,7 +57,7 @@ class LimitedConnection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.idle_since = self.loop.time()
+        self.idle_since = next(_order)
         self._await_head()
         if len(self.connections) > self._limits.connections:
             self._make_room()
@@ -114,7 +116,7 @@ class LimitedConnection(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self.is_idle:
-            self.idle_since = self.loop.time()
+            self.idle_since = next(_order)
             if self._in_message or self.transport.is_closing():
                 self._start_timer(self._abort)
 
