@@ -29,6 +29,10 @@ class DeadlineExceededError(DensePhrasesError, TimeoutError):
     """A search that was cancelled or took longer than it was given."""
 
 
+class DiskFullError(PhraseIndexError):
+    """A full disk while an index is written; everything committed before is kept."""
+
+
 class ServiceError(DensePhrasesError):
     """A service that cannot be reached, refuses a request or fails."""
 

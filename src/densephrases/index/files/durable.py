@@ -11,8 +11,9 @@ from io import BufferedWriter, FileIO
 from pathlib import Path
 from typing import Any, Self
 
-from densephrases.atomic_files import new_path, replacing
-from densephrases.errors import PhraseIndexError
+from densephrases.atomic_files import naming, new_path, replacing
+from densephrases.errors import DiskFullError, PhraseIndexError
+from densephrases.index.files.open_files import with_more_files
 
 DAMAGE_REMEDY = "restore it from a copy or build a new index"
 _BUFFER = 1 << 20
@@ -38,7 +39,7 @@ class FileEntry:
 def opened_here(path: str, flags: int) -> int:
     """An opener that follows no symbolic link."""
     try:
-        return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        return with_more_files(path, lambda: os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666))
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise
@@ -55,6 +56,7 @@ class HashedFile:
     """A new file and the hash of what was written to it so far."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._file = BufferedWriter(FileIO(path, "wb", opener=opened_here), _BUFFER)
         self._digest = sha256()
         self.size = 0
@@ -62,14 +64,16 @@ class HashedFile:
     def write(self, data: Any) -> None:
         """Bytes, or an array as it lies in memory."""
         view = memoryview(data).cast("B") if len(data) else memoryview(b"")
-        self._file.write(view)
+        with naming(self._path):
+            self._file.write(view)
         self._digest.update(view)
         self.size += len(view)
 
     def finish(self) -> FileEntry:
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
+        with naming(self._path):
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
         return FileEntry(self.size, self._digest.hexdigest())
 
     def abandon(self) -> None:
@@ -84,8 +88,9 @@ def replace_json(path: Path, values: Any) -> None:
     """Replace a file as a whole. A link where its new content would be written is refused and stays."""
     if new_path(path).is_symlink():
         raise _link_refused(new_path(path))
-    with replacing(path) as new, open(new, "wb", opener=opened_here) as file:
-        file.write((json.dumps(values, indent=1) + "\n").encode())
+    content = (json.dumps(values, indent=1) + "\n").encode()
+    with replacing(path) as new, naming(new), BufferedWriter(FileIO(new, "wb", opener=opened_here)) as file:
+        file.write(content)
 
 
 @contextmanager
@@ -95,7 +100,7 @@ def full_disk_explained(folder: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno not in _FULL:
             raise
-        raise PhraseIndexError(
+        raise DiskFullError(
             f"The disk is full while writing index '{folder}'; everything committed before is kept: "
             "free some space and run the same command again."
         ) from error

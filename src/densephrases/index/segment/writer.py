@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.atomic_files import sync_folder
 from densephrases.index.files.durable import FileEntry, HashedFile
 from densephrases.index.files.mapped import release_pages
 from densephrases.index.manifest import SegmentEntry
@@ -46,7 +45,7 @@ Encode = Callable[[NDArray[np.floating[Any]], NDArray[np.int64], IndexCodec], En
 
 
 class SegmentWriter:
-    """A folder that becomes a segment when `finish` has given its entry for the manifest."""
+    """A folder that becomes a segment when the entry that `finish` returns is committed."""
 
     def __init__(self, folder: Path, codec: IndexCodec, encode: Encode = EncodedVectors.by_codec) -> None:
         folder.mkdir(parents=True)
@@ -166,7 +165,6 @@ class SegmentWriter:
         self._files[QUANTIZER_FILE].write(self.codec.to_bytes())
         self._files[COUNTS_FILE].write(self._terms.finish())
         files: dict[str, FileEntry] = {name: file.finish() for name, file in self._files.items()}
-        sync_folder(self.folder)
         return SegmentEntry(name, self.documents, self.passages, self.vectors, files, partial=partial)
 
     def abandon(self) -> None:
