@@ -139,7 +139,7 @@ class Commits:
         try:
             file.write(deletion_marks(mask))
             written = file.finish()
-        except OSError:
+        except BaseException:
             file.abandon()
             raise
         return replace(entry, deleted=int(mask.sum()), deleted_file=path.name, deleted_entry=written)

@@ -3,8 +3,8 @@
 import errno
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from io import BufferedWriter, FileIO
@@ -77,11 +77,22 @@ class HashedFile:
         return FileEntry(self.size, self._digest.hexdigest())
 
     def abandon(self) -> None:
-        """Close, whether or not the buffer can still be written."""
-        try:
-            self._file.close()
-        except OSError:  # the disk is full, which has been reported already
+        """Close without writing what is still in the buffer."""
+        with suppress(OSError):
             self._file.raw.close()
+
+
+def open_hashed(folder: Path, names: Iterable[str]) -> dict[str, HashedFile]:
+    """New files in a folder; if one cannot be opened, none stays open."""
+    files: dict[str, HashedFile] = {}
+    try:
+        for name in names:
+            files[name] = HashedFile(folder / name)
+    except BaseException:
+        for file in files.values():
+            file.abandon()
+        raise
+    return files
 
 
 def replace_json(path: Path, values: Any) -> None:

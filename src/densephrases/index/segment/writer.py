@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.index.files.durable import FileEntry, HashedFile
+from densephrases.index.files.durable import FileEntry, open_hashed
 from densephrases.index.files.mapped import release_pages
 from densephrases.index.manifest import SegmentEntry
 from densephrases.index.segment.document_keys import PreparedDocument
@@ -52,7 +52,7 @@ class SegmentWriter:
         self.folder = folder
         self.codec = codec
         self._encode = encode
-        self._files = {name: HashedFile(folder / name) for name in SEGMENT_FILES}
+        self._files = open_hashed(folder, SEGMENT_FILES)
         self._text = BlockWriter(self._files[TEXT_FILE], partial(self._append, "text_blocks"))
         self._token_offsets = TokenOffsetWriter(self._append)
         self._terms = TermWriter(self._append)
