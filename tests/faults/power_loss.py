@@ -21,24 +21,36 @@ from .small_index import (
     Killer,
     Recording,
     State,
-    add,
     create,
     encoder,
     held,
     is_commit,
     made,
-    optimize,
     recorded,
     small_segments,
 )
 
 PROMISE = "After a power loss an index holds what it held before the change or after it, and can be changed again"
 FOREIGN = {"notes.txt": b"mine", "segments/holiday/clip.mp4": b"mine", "deleted/list.txt": b"mine"}
-_INTERRUPTED = 4  # histories in which a writer is killed before the power loss
 _NEXT = made(90)
 
 Cut = tuple[int, int, int]
 """Number of a history, of a change in it, and of the file operations of this change that were done."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Story:
+    """Changes, one that is killed, and the next one, in which the power is lost."""
+
+    before: tuple[str, ...]
+    interrupted: str
+    after: str
+
+
+_STORIES = (
+    _Story(("create",), "add", "optimize"),
+    _Story(("create", "delete"), "optimize", "update"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +89,19 @@ def attack(cases: int, seed: int, folder: Path) -> Outcome:
 
 
 def _histories(random: Random, folder: Path) -> list[list[Change]]:
-    """All changes one after the other; and a change that is interrupted before the next."""
-    first, base = folder / "first", folder / "base"
-    plain = [_finished(name, first, change) for name, change in OPERATIONS.items()]
-    created = _finished("create", base, create)
-    whole = _recorded_copy(base, add)
+    """All changes one after the other; and changes that are interrupted before the next."""
+    plain = [_finished(name, folder / "plain", change) for name, change in OPERATIONS.items()]
+    return [plain, *(each for story in _STORIES for each in _interrupted_histories(story, random, folder))]
+
+
+def _interrupted_histories(story: _Story, random: Random, folder: Path) -> Iterator[list[Change]]:
+    base = folder / f"base {story.interrupted}"
+    before = [_finished(name, base, OPERATIONS[name]) for name in story.before]
+    whole = _recorded_copy(base, OPERATIONS[story.interrupted])
     commits = [number for number, each in enumerate(whole.log, 1) if is_commit(each)]
-    others = random.sample(range(1, len(whole.log)), _INTERRUPTED - len(commits))
-    return [plain, *([created, *_interrupted(base, whole, killed)] for killed in commits + others)]
+    others = [number for number, each in enumerate(whole.log, 1) if each.kind != "open"]
+    for killed in [*commits, random.choice(others)]:
+        yield [*before, *_interrupted(base, whole, story, killed)]
 
 
 def _finished(name: str, folder: Path, change: Callable[[Path], None]) -> Change:
@@ -120,23 +137,26 @@ def _allowed(done: Recording, uncertain: State = None) -> list[list[State]]:
     return allowed
 
 
-def _interrupted(base: Path, whole: Recording, killed: int) -> Iterator[Change]:
-    """An addition of which only some operations are done, and then a merge."""
+def _interrupted(base: Path, whole: Recording, story: _Story, killed: int) -> Iterator[Change]:
+    """A change of which only some operations are done, and the next one."""
     copy = shutil.copytree(base, base.with_name("copy"))
     killer = Killer(killed)
     with watched(copy, killer), suppress(KilledError):
-        add(copy)
+        OPERATIONS[story.interrupted](copy)
     allowed = _allowed(whole)[: killed + 1]
-    yield Change(f"add killed after {killed}", killer.log, allowed)
+    yield Change(f"{story.interrupted} killed after {killed}", killer.log, allowed)
     uncertain = allowed[-1][0] if len(allowed[-1]) > 1 else None
-    done = recorded(copy, optimize)
-    yield Change(f"optimize after {killed}", done.log, [*_allowed(done, uncertain)[:-1], [done.states[-1]]])
+    done = recorded(copy, OPERATIONS[story.after])
+    name = f"{story.after} after {story.interrupted} was killed after {killed}"
+    yield Change(name, done.log, [*_allowed(done, uncertain)[:-1], [done.states[-1]]])
     shutil.rmtree(copy)
 
 
 def _picked(histories: list[list[Change]], random: Random, cases: int) -> Counter[Cut]:
     """As many of each change, half of them at critical cuts."""
-    changes = [(h, c) for h, history in enumerate(histories) for c in range(len(history)) if h == 0 or c > 0]
+    changes = [
+        (h, c) for h, history in enumerate(histories) for c in range(len(history)) if h == 0 or c >= len(history) - 2
+    ]
     picked: Counter[Cut] = Counter()
     for number in range(cases):
         h, c = changes[number % len(changes)]

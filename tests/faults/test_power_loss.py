@@ -53,10 +53,11 @@ def without_the_new_manifest(patch: pytest.MonkeyPatch) -> None:
         (without(commits, lambda folder: folder.name == "deleted"), 150),
         (without(commits, lambda folder: folder.parent.name == "segments"), 60),
         (without(atomic_files, lambda folder: True), 150),
+        (without(commits, lambda folder: (folder / "segments" / "holiday").exists()), 300),
         (without_files, 60),
         (without_the_new_manifest, 60),
     ],
-    ids=["segments", "deleted", "segment", "manifest folder", "files", "manifest"],
+    ids=["segments", "deleted", "segment", "manifest folder", "manifest of a killed writer", "files", "manifest"],
 )
 def test_a_sync_that_is_left_out_is_noticed(
     tmp_path: Path, plant: Callable[[pytest.MonkeyPatch], None], cases: int, monkeypatch: pytest.MonkeyPatch
