@@ -32,6 +32,7 @@ from .small_index import (
 
 PROMISE = "After a power loss an index holds what it held before the change or after it, and can be changed again"
 FOREIGN = {"notes.txt": b"mine", "segments/holiday/clip.mp4": b"mine", "deleted/list.txt": b"mine"}
+ENOUGH = 20  # failures, after which no more states are tried
 _NEXT = made(90)
 
 Cut = tuple[int, int, int]
@@ -77,10 +78,10 @@ def attack(cases: int, seed: int, folder: Path) -> Outcome:
     seen: set[int] = set()
     with small_segments(), unsynced():
         histories = _histories(random, folder)
-        while len(seen) < cases:
+        while len(seen) < cases and len(failures) < ENOUGH:
             for name, tree, allowed in _states(histories, _picked(histories, random, cases), random):
                 key = hash((name, tuple(tree.items())))
-                if key in seen or len(seen) == cases:
+                if key in seen or len(seen) == cases or len(failures) >= ENOUGH:
                     continue
                 seen.add(key)
                 if wrong := _wrong(folder / "state", tree, allowed, adding=len(seen) % 8 == 0):

@@ -11,6 +11,7 @@ from densephrases import atomic_files
 from densephrases.index import commits
 from densephrases.index.files import durable
 
+from . import power_loss
 from .power_loss import PROMISE, attack
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders are not synced there")
@@ -63,4 +64,5 @@ def test_a_sync_that_is_left_out_is_noticed(
     tmp_path: Path, plant: Callable[[pytest.MonkeyPatch], None], cases: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(monkeypatch)
+    monkeypatch.setattr(power_loss, "ENOUGH", 1)
     assert attack(cases, 1, tmp_path).failures
