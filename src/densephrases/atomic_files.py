@@ -1,9 +1,15 @@
 """Files that are replaced as a whole: whatever happens in between, a reader finds the old content or the new."""
 
+import errno
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+_ATTEMPTS = 100 if os.name == "nt" else 1  # Windows replaces no file that someone is reading
+_PAUSE = 0.02
+_NOT_SYNCED = (errno.EINVAL, errno.ENOTSUP)  # of some network drives, which sync folders themselves
 
 
 def new_path(path: Path) -> Path:
@@ -18,9 +24,10 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         yield new
         _sync(new, os.O_RDWR)
-        new.replace(path)
+        _replace(new, path)
     except BaseException:
-        new.unlink(missing_ok=True)
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
 
@@ -30,16 +37,53 @@ def replace_file(path: Path, content: bytes | str) -> None:
         new.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, as lasting as their names can be made."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in reversed(missing):
+        with suppress(PermissionError):  # who may write to a folder may not always read it
+            sync_folder(path.parent)
+
+
 def sync_folder(folder: Path) -> None:
     """Make the names in a folder as lasting as its files; where folders cannot be opened, the system does it."""
-    if os.name != "nt":
+    if os.name == "nt":
+        return
+    try:
         _sync(folder, os.O_RDONLY)
+    except OSError as error:
+        if error.errno not in _NOT_SYNCED:
+            raise
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name the file in errors of writing and syncing, which the system reports without."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+def _replace(new: Path, path: Path) -> None:
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            new.replace(path)
+        except PermissionError:
+            time.sleep(_PAUSE)
+        else:
+            return
+    new.replace(path)
 
 
 def _sync(path: Path, flags: int) -> None:
     """Windows syncs a file only if it is open for writing, other systems open a folder only for reading."""
     number = os.open(path, flags)
     try:
-        os.fsync(number)
+        with naming(path):
+            os.fsync(number)
     finally:
         os.close(number)

@@ -26,9 +26,9 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
 
 
 def test_numbers_are_never_used_twice() -> None:
-    first, manifest = Manifest(SETTINGS, "1.0").numbered()
-    second, _ = manifest.numbered()
-    assert (first, second) == ("000001", "000002")
+    manifest = Manifest(SETTINGS, "1.0", next_number=4)
+    assert manifest.with_segments((ENTRY,), 1, building=True).next_number == 4
+    assert manifest.with_segments((ENTRY,), 7, building=True).next_number == 7
 
 
 def test_all_files_of_a_segment() -> None:

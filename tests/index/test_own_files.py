@@ -119,7 +119,9 @@ def test_numbers_that_others_use_are_left_out(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "segments" / f"{number:06d}").iterdir()] == ["clip.mp4"]
 
 
-@pytest.mark.parametrize("place", ["segments", "deleted", "segments/SEGMENT", "segments/SEGMENT/text.bin"])
+@pytest.mark.parametrize(
+    "place", ["manifest.json", "segments", "deleted", "segments/SEGMENT", "segments/SEGMENT/text.bin"]
+)
 def test_links_are_refused_by_readers_and_writers(tmp_path: Path, place: str) -> None:
     folder, outside = tmp_path / "index", tmp_path / "outside"
     index = built(folder)

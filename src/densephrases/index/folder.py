@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from densephrases.arrays import Mask
+from densephrases.atomic_files import make_folder
 from densephrases.errors import DataError, PhraseIndexError
 from densephrases.index.build.builder import SegmentBuilder
 from densephrases.index.build.merge import Run, add_candidates, copy_runs, is_whole, largest_segment, plan_merge
@@ -14,12 +15,12 @@ from densephrases.index.disk_usage import DiskUsage
 from densephrases.index.files.durable import full_disk_explained
 from densephrases.index.files.lock import only_writer
 from densephrases.index.info import IndexInfo
-from densephrases.index.manifest import DELETED_FOLDER, MANIFEST_FILE, SEGMENTS_FOLDER, Manifest, SegmentEntry
-from densephrases.index.own_files import refuse_foreign, refuse_links
+from densephrases.index.manifest import MANIFEST_FILE, Manifest, SegmentEntry
+from densephrases.index.own_files import refuse_foreign
 from densephrases.index.progress import Progress, ProgressCallback
 from densephrases.index.segment.reader import Segment
 from densephrases.index.settings import IndexSettings
-from densephrases.index.snapshot import Snapshot
+from densephrases.index.snapshot import Snapshot, problems
 from densephrases.model.encoder import Encoder
 from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.text.documents import Document
@@ -48,12 +49,11 @@ class IndexFolder:
             return cls._resume(folder, settings, pq)
         refuse_foreign(folder)
         with full_disk_explained(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             with only_writer(folder):
-                Manifest(settings, __version__, building=True).save(folder)
-                for place in (SEGMENTS_FOLDER, DELETED_FOLDER):
-                    (folder / place).mkdir(exist_ok=True)
-        return cls.open(folder, pq)
+                if not (folder / MANIFEST_FILE).is_file():  # else another process was faster
+                    Manifest(settings, __version__, building=True).save(folder)
+        return cls._resume(folder, settings, pq)
 
     @classmethod
     def _resume(cls, folder: Path, settings: IndexSettings, pq: ProductQuantizer | None) -> Self:
@@ -72,9 +72,12 @@ class IndexFolder:
 
     @classmethod
     def open(cls, folder: Path, pq: ProductQuantizer | None = None) -> Self:
-        index = cls(folder, pq)
-        index._refuse_damage()
-        return index
+        """Open an index for reading and writing.
+
+        Raises:
+            PhraseIndexError: It is no index, or a file is missing, of another size than was written, or a link.
+        """
+        return cls(folder, pq)
 
     def refresh(self) -> None:
         """See what others have written since."""
@@ -82,13 +85,7 @@ class IndexFolder:
 
     def reopened(self) -> Self:
         """The folder as it is now, beside this one, which stays as it is; segments that are still there are shared."""
-        index = type(self)(self.folder, self.product_quantizer, self.snapshot)
-        index._refuse_damage()
-        return index
-
-    def _refuse_damage(self) -> None:
-        refuse_links(self.folder, self.manifest)
-        self.snapshot.refuse_wrong_sizes()
+        return type(self)(self.folder, self.product_quantizer, self.snapshot)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -135,7 +132,8 @@ class IndexFolder:
         )
 
     def disk_usage(self) -> DiskUsage:
-        return DiskUsage.from_segments(self.manifest.segments, self.segments)
+        snapshot = self.snapshot
+        return DiskUsage.from_segments(snapshot.manifest.segments, snapshot.segments)
 
     def find(self, identifier: str) -> Document | None:
         """The document with this id."""
@@ -144,8 +142,8 @@ class IndexFolder:
         return None if place is None else snapshot.segments[place.segment].document(place.document)
 
     def check(self) -> list[str]:
-        """Read every file; a sentence for each that is not what was written."""
-        return self.snapshot.problems()
+        """Read every file of the index as it is on disk now; a sentence for each that is not what was written."""
+        return problems(self.folder)
 
     def add(
         self, documents: Iterable[Document], encoder: Encoder, progress: ProgressCallback | None = None
@@ -177,7 +175,7 @@ class IndexFolder:
 
     def optimize(self) -> None:
         """Merge all segments and leave out what is deleted; asking becomes faster and the folder smaller."""
-        with self._writing():
+        with self._writing(keep_previous=False):
             self._merge(0)
 
     def _build(
@@ -192,15 +190,21 @@ class IndexFolder:
             return builder.finished()
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _writing(self, *, keep_previous: bool = True) -> Iterator[None]:
+        """What is committed is kept whatever happens, and what is not is removed.
+
+        Files of the former state stay until the next write, so that who is just opening it finds them, except for
+        those of an unfinished build.
+        """
         with full_disk_explained(self.folder), only_writer(self.folder):
-            self.refresh()
-            refuse_links(self.folder, self.manifest)
-            self._commits.remove_unnamed()
+            self._commits.begin()
+            before = self.manifest
             try:
                 yield
-            finally:
-                self._commits.remove_unnamed()
+            except BaseException:
+                self._commits.remove_uncommitted(before)
+                raise
+            self._commits.remove_merged(*([before] if keep_previous and not before.building else []))
 
     def _first_merged(self) -> int:
         """Partial segments are merged, and earlier ones that are not larger than these together.

@@ -66,12 +66,14 @@ class Manifest:
     next_number: int = 1  # of a segment or a file of deletion marks: no number is used twice
     schema_version: int = SCHEMA_VERSION
 
-    def with_segments(self, segments: tuple[SegmentEntry, ...], *, building: bool) -> Self:
-        return replace(self, segments=segments, building=building)
+    def with_segments(self, segments: tuple[SegmentEntry, ...], next_number: int, *, building: bool) -> Self:
+        """The manifest of another state, whose names have numbers below `next_number`."""
+        number = max(self.next_number, next_number)
+        return replace(self, segments=segments, building=building, next_number=number)
 
-    def numbered(self) -> tuple[str, Self]:
-        """A new name, and the manifest that knows it is taken."""
-        return f"{self.next_number:06d}", replace(self, next_number=self.next_number + 1)
+    def files(self) -> dict[str, FileEntry]:
+        """All files of all segments, relative to the index folder."""
+        return {name: file for entry in self.segments for name, file in entry.paths()}
 
     def save(self, folder: Path) -> None:
         replace_json(folder / MANIFEST_FILE, asdict(self))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from densephrases.atomic_files import new_path
@@ -13,12 +14,8 @@ from densephrases.index.segment.files import FORMER_FILES, SEGMENT_FILES
 
 _SEGMENT = re.compile(r"\d{6,}")
 _DELETED = re.compile(r"\d{6,}\.bin")
-_NEW_MANIFEST = re.compile(rb'(\{(\n "settings": \{.*)?)?', re.DOTALL)
-_UNFINISHED = {  # what a killed creation of an index leaves behind, and the content by which it is recognised
-    LOCK_FILE: re.compile(rb"\d*\n?"),
-    new_path(Path(MANIFEST_FILE)).name: _NEW_MANIFEST,
-    "manifest.new": _NEW_MANIFEST,  # of version 0.1
-}
+_LOCK = re.compile(rb"\d*\n?")
+_MANIFEST = b'{\n "settings": {'
 
 
 def refuse_foreign(folder: Path) -> None:
@@ -32,38 +29,64 @@ def refuse_foreign(folder: Path) -> None:
 
 
 def _is_unfinished(path: Path) -> bool:
-    begins = _UNFINISHED.get(path.name)
-    return begins is not None and path.is_file() and not path.is_symlink() and bool(begins.fullmatch(path.read_bytes()))
+    """Whether an interrupted creation of an index left it behind, recognised by its name and content."""
+    is_ours = _UNFINISHED.get(path.name)
+    if is_ours is None or path.is_symlink() or not path.is_file():
+        return False
+    return is_ours(path.read_bytes().rstrip(b"\0"))  # a power loss leaves zeros in place of what was not synced
+
+
+def _is_lock(content: bytes) -> bool:
+    return bool(_LOCK.fullmatch(content))
+
+
+def _is_manifest(content: bytes) -> bool:
+    return content.startswith(_MANIFEST[: len(content)])
+
+
+_UNFINISHED = {
+    LOCK_FILE: _is_lock,
+    new_path(Path(MANIFEST_FILE)).name: _is_manifest,
+    "manifest.new": _is_manifest,  # of version 0.1
+}
 
 
 def refuse_links(folder: Path, manifest: Manifest) -> None:
     """A link would let a write change, and a read show, files outside the index."""
-    places = [SEGMENTS_FOLDER, DELETED_FOLDER, *(f"{SEGMENTS_FOLDER}/{entry.name}" for entry in manifest.segments)]
-    files = [name for entry in manifest.segments for name, _ in entry.paths()]
-    if link := next((name for name in [*places, *files] if (folder / name).is_symlink()), None):
+    segments = [f"{SEGMENTS_FOLDER}/{entry.name}" for entry in manifest.segments]
+    places = [MANIFEST_FILE, SEGMENTS_FOLDER, DELETED_FOLDER, *segments]
+    if link := next((name for name in [*places, *manifest.files()] if (folder / name).is_symlink()), None):
         raise PhraseIndexError(
             f"'{folder / link}' is a symbolic link, and an index follows none; "
             "put what it points to in its place, or move the index folder as a whole."
         )
 
 
-def remove_unnamed(folder: Path, manifest: Manifest) -> None:
-    """Remove what a killed run, or a merge, has left behind; files with other names than ours stay."""
-    named = {name for entry in manifest.segments for name, _ in entry.paths()}
+def remove_unnamed(folder: Path, *kept: Manifest) -> None:
+    """Remove what none of these manifests names; files with other names than ours stay.
+
+    What cannot be removed, such as a file that a reader has open on Windows, is left to the next writer.
+    """
+    named = {name for manifest in kept for name in manifest.files()}
     for segment in _entries(folder / SEGMENTS_FOLDER, _SEGMENT):
         for name in (*SEGMENT_FILES, *FORMER_FILES.values(), *INVERTED_FILES):
             if f"{SEGMENTS_FOLDER}/{segment.name}/{name}" not in named:
-                (segment / name).unlink(missing_ok=True)
-        if not any(segment.iterdir()):
+                with suppress(OSError):
+                    (segment / name).unlink()
+        with suppress(OSError):  # it stays unless it is empty
             segment.rmdir()
     for marks in _entries(folder / DELETED_FOLDER, _DELETED):
         if f"{DELETED_FOLDER}/{marks.name}" not in named:
-            marks.unlink()
+            with suppress(OSError):
+                marks.unlink()
 
 
 def _entries(folder: Path, pattern: re.Pattern[str]) -> Iterator[Path]:
     """Those with names of ours, listed before any is removed."""
-    for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+    paths: list[Path] = []
+    with suppress(OSError):
+        paths = sorted(folder.iterdir())
+    for path in paths:
         is_ours = path.is_dir() if pattern is _SEGMENT else path.is_file()
         if pattern.fullmatch(path.name) and is_ours and not path.is_symlink():
             yield path

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
@@ -35,25 +36,41 @@ class Snapshot:
         self.folder = folder
         self.manifest = manifest
         self._pq = pq
-        opened = {} if before is None else {segment.name: segment for segment in before.segments}
+        self.segments: list[Segment] = []
+        self.deleted: list[Mask | None] = []
+        """For each segment the documents that are deleted, None if none is."""
+        opened = {} if before is None else before._opened()
         try:
-            self.segments: list[Segment] = [self._segment(entry, opened.get(entry.name)) for entry in manifest.segments]
-            self.deleted: list[Mask | None] = [self._deleted(entry) for entry in manifest.segments]
-            """For each segment the documents that are deleted, None if none is."""
-        except FileNotFoundError as error:
+            for entry in manifest.segments:
+                old, segment, mask = opened.get(entry.name, (None, None, None))
+                is_same = old is not None and old.unmarked() == entry.unmarked()
+                self.segments.append(segment if is_same and segment is not None else self._segment(entry))
+                self.deleted.append(mask if old == entry else self._deleted(entry))
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
             raise PhraseIndexError(f"'{error.filename}' is missing; {DAMAGE_REMEDY}.") from error
 
-    def _segment(self, entry: SegmentEntry, opened: Segment | None) -> Segment:
-        """As it was opened before, if nothing but its deletion marks has changed."""
-        if opened is not None and opened.entry.unmarked() == entry.unmarked():
-            return opened
+    def _opened(self) -> dict[str, tuple[SegmentEntry, Segment, Mask | None]]:
+        """Segments by name, with the entries they were opened by and their deletion marks."""
+        entries = self.manifest.segments
+        return {each[0].name: each for each in zip(entries, self.segments, self.deleted, strict=True)}
+
+    def _segment(self, entry: SegmentEntry) -> Segment:
         return Segment(self.folder / SEGMENTS_FOLDER / entry.name, entry, self.manifest.settings, self._pq)
 
     def _deleted(self, entry: SegmentEntry) -> Mask | None:
         if entry.deleted_entry is None:
             return None
+        path = self.folder / DELETED_FOLDER / entry.deleted_file
+        marks = map_file(path, entry.deleted_entry.size)
+        if sha256(marks.tobytes()).hexdigest() != entry.deleted_entry.sha256:
+            raise PhraseIndexError(f"'{path}' is damaged: its checksum differs; {DAMAGE_REMEDY}.")
+        documents = marks.view("<u4") if len(marks) % 4 == 0 else np.zeros(0, dtype=np.uint32)
+        if len(np.unique(documents)) != entry.deleted or documents.max(initial=0) >= max(entry.documents, 1):
+            raise PhraseIndexError(
+                f"'{path}' does not mark {entry.deleted} of {entry.documents} documents as deleted; {DAMAGE_REMEDY}."
+            )
         mask = np.zeros(entry.documents, dtype=bool)
-        mask[map_file(self.folder / DELETED_FOLDER / entry.deleted_file).view("<u4")] = True
+        mask[documents] = True
         return mask
 
     def locate(self, identifiers: Sequence[str]) -> dict[str, DocumentLocation]:
@@ -66,40 +83,37 @@ class Snapshot:
                     found[identifiers[position]] = DocumentLocation(number, document)
         return found
 
-    def refuse_wrong_sizes(self) -> None:
-        for name, entry in self._files():
-            if problem := self._size_problem(name, entry):
-                raise PhraseIndexError(problem)
-
-    def problems(self) -> list[str]:
-        """A sentence for each file that is not what was written."""
-        found = []
-        for name, entry in self._files():
-            problem = self._size_problem(name, entry) or self._problem(name, entry)
-            found += [problem] if problem else []
-        return found
-
-    def _problem(self, name: str, entry: FileEntry) -> str:
-        differs = FileEntry.from_file(self.folder / name) != entry
-        return f"'{self.folder / name}' is damaged: its checksum differs; {DAMAGE_REMEDY}." if differs else ""
-
     def problems_of_small_files(self, most_bytes: int) -> Iterator[str]:
         """As `problems`, but only the smallest files are read, at most so many bytes; of others the size counts."""
-        for name, entry in sorted(self._files(), key=lambda file: file[1].size):
+        files = self.manifest.files()
+        for name, entry in sorted(files.items(), key=lambda file: file[1].size):
             most_bytes -= entry.size
-            if problem := self._size_problem(name, entry) or (most_bytes >= 0 and self._problem(name, entry)) or "":
+            problem = _problem(self.folder / name, entry, reading=most_bytes >= 0)
+            if problem and Manifest.load(self.folder).files().get(name) == entry:  # else others have removed it
                 yield problem
 
-    def _files(self) -> list[tuple[str, FileEntry]]:
-        return [file for segment in self.manifest.segments for file in segment.paths()]
 
-    def _size_problem(self, name: str, entry: FileEntry) -> str:
-        path = self.folder / name
-        if not path.is_file():
-            return f"'{path}' is missing; {DAMAGE_REMEDY}."
-        if (size := path.stat().st_size) != entry.size:
-            return f"'{path}' has {size} bytes, {entry.size} were written; {DAMAGE_REMEDY}."
-        return ""
+def problems(folder: Path) -> list[str]:
+    """Read every file of an index; a sentence for each that is not what was written."""
+    files = Manifest.load(folder).files()
+    found = {name: problem for name, entry in files.items() if (problem := _problem(folder / name, entry))}
+    still = Manifest.load(folder).files() if found else {}  # a writer may have removed others meanwhile
+    return [problem for name, problem in found.items() if still.get(name) == files[name]]
+
+
+def _problem(path: Path, entry: FileEntry, *, reading: bool = True) -> str:
+    """What is wrong with a file; unless it is read, only its size is compared."""
+    missing = f"'{path}' is missing; {DAMAGE_REMEDY}."
+    if not path.is_file():
+        return missing
+    try:
+        size = path.stat().st_size
+        found = FileEntry.from_file(path) if reading and size == entry.size else None
+    except FileNotFoundError:
+        return missing
+    if size != entry.size:
+        return f"'{path}' has {size} bytes, {entry.size} were written; {DAMAGE_REMEDY}."
+    return f"'{path}' is damaged: its checksum differs; {DAMAGE_REMEDY}." if found not in (None, entry) else ""
 
 
 def deletion_marks(mask: Mask) -> NDArray[np.uint32]:

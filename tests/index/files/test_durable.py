@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from densephrases.errors import PhraseIndexError
+from densephrases.errors import DiskFullError, PhraseIndexError
 from densephrases.index.files.durable import FileEntry, HashedFile, full_disk_explained, replace_json
 
 
@@ -44,7 +44,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
 
 
 def test_only_a_full_disk_is_explained(tmp_path: Path) -> None:
-    with pytest.raises(PhraseIndexError, match="The disk is full"), full_disk_explained(tmp_path):
+    with pytest.raises(DiskFullError, match="The disk is full"), full_disk_explained(tmp_path):
         raise OSError(28, "No space left on device")
     with pytest.raises(PermissionError), full_disk_explained(tmp_path):
         raise PermissionError(13, "Permission denied")

@@ -3,16 +3,17 @@
 import errno
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from io import BufferedWriter, FileIO
 from pathlib import Path
 from typing import Any, Self
 
-from densephrases.atomic_files import new_path, replacing
+from densephrases.atomic_files import naming, new_path, replacing
 from densephrases.errors import DiskFullError, PhraseIndexError
+from densephrases.index.files.open_files import with_more_files
 
 DAMAGE_REMEDY = "restore it from a copy or build a new index"
 _BUFFER = 1 << 20
@@ -38,7 +39,7 @@ class FileEntry:
 def opened_here(path: str, flags: int) -> int:
     """An opener that follows no symbolic link."""
     try:
-        return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        return with_more_files(path, lambda: os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666))
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise
@@ -55,6 +56,7 @@ class HashedFile:
     """A new file and the hash of what was written to it so far."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._file = BufferedWriter(FileIO(path, "wb", opener=opened_here), _BUFFER)
         self._digest = sha256()
         self.size = 0
@@ -62,30 +64,44 @@ class HashedFile:
     def write(self, data: Any) -> None:
         """Bytes, or an array as it lies in memory."""
         view = memoryview(data).cast("B") if len(data) else memoryview(b"")
-        self._file.write(view)
+        with naming(self._path):
+            self._file.write(view)
         self._digest.update(view)
         self.size += len(view)
 
     def finish(self) -> FileEntry:
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
+        with naming(self._path):
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
         return FileEntry(self.size, self._digest.hexdigest())
 
     def abandon(self) -> None:
-        """Close, whether or not the buffer can still be written."""
-        try:
-            self._file.close()
-        except OSError:  # the disk is full, which has been reported already
+        """Close without writing what is still in the buffer."""
+        with suppress(OSError):
             self._file.raw.close()
+
+
+def open_hashed(folder: Path, names: Iterable[str]) -> dict[str, HashedFile]:
+    """New files in a folder; if one cannot be opened, none stays open."""
+    files: dict[str, HashedFile] = {}
+    try:
+        for name in names:
+            files[name] = HashedFile(folder / name)
+    except BaseException:
+        for file in files.values():
+            file.abandon()
+        raise
+    return files
 
 
 def replace_json(path: Path, values: Any) -> None:
     """Replace a file as a whole. A link where its new content would be written is refused and stays."""
     if new_path(path).is_symlink():
         raise _link_refused(new_path(path))
-    with replacing(path) as new, open(new, "wb", opener=opened_here) as file:
-        file.write((json.dumps(values, indent=1) + "\n").encode())
+    content = (json.dumps(values, indent=1) + "\n").encode()
+    with replacing(path) as new, naming(new), BufferedWriter(FileIO(new, "wb", opener=opened_here)) as file:
+        file.write(content)
 
 
 @contextmanager

@@ -3,9 +3,9 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
 
 from densephrases.errors import IndexBusyError
 from densephrases.index.files.durable import opened_here
@@ -22,21 +22,20 @@ _LOCKED_BYTE = 1 << 20  # far behind the name: Windows forbids reading locked by
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
     """Lock the folder for writing; if another process holds the lock, raise IndexBusyError, which names it."""
-    path = folder / LOCK_FILE
-    with open(path, "a+b", opener=opened_here) as file:
+    with FileIO(folder / LOCK_FILE, "a+b", opener=opened_here) as file:
         if not _try_lock(file):
             file.seek(0)
             holder = file.read(200).decode(errors="replace").strip() or "unknown"
             raise IndexBusyError(
                 f"Index '{folder}' is being written by process {holder}; wait until it has ended, or end it."
             )
-        file.truncate(0)
-        file.write(f"{os.getpid()}\n".encode())
-        file.flush()
+        with suppress(OSError):  # the lock holds without the name, and a full disk must not forbid a deletion
+            file.truncate(0)
+            file.write(f"{os.getpid()}\n".encode())
         yield
 
 
-def _try_lock(file: BinaryIO) -> bool:
+def _try_lock(file: FileIO) -> bool:
     """Closing the file unlocks it."""
     try:
         if sys.platform == "win32":
@@ -44,6 +43,6 @@ def _try_lock(file: BinaryIO) -> bool:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except (BlockingIOError, PermissionError):
         return False
     return True

@@ -53,6 +53,7 @@ class Segment:
 
     Raises:
         FileNotFoundError: A file is not there (any more).
+        PhraseIndexError: A file has another size than was written.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Segment:
         self.entry = entry
         self.settings = settings
         self._pq = pq
-        self._files = {name: map_file(folder / name) for name in entry.files}
+        self._files = {name: map_file(folder / name, file.size) for name, file in entry.files.items()}
 
     @property
     def name(self) -> str:

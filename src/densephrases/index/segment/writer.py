@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.atomic_files import sync_folder
-from densephrases.index.files.durable import FileEntry, HashedFile
+from densephrases.index.files.durable import FileEntry, open_hashed
 from densephrases.index.files.mapped import release_pages
 from densephrases.index.manifest import SegmentEntry
 from densephrases.index.segment.document_keys import PreparedDocument
@@ -46,14 +45,14 @@ Encode = Callable[[NDArray[np.floating[Any]], NDArray[np.int64], IndexCodec], En
 
 
 class SegmentWriter:
-    """A folder that becomes a segment when `finish` has given its entry for the manifest."""
+    """A folder that becomes a segment when the entry that `finish` returns is committed."""
 
     def __init__(self, folder: Path, codec: IndexCodec, encode: Encode = EncodedVectors.by_codec) -> None:
         folder.mkdir(parents=True)
         self.folder = folder
         self.codec = codec
         self._encode = encode
-        self._files = {name: HashedFile(folder / name) for name in SEGMENT_FILES}
+        self._files = open_hashed(folder, SEGMENT_FILES)
         self._text = BlockWriter(self._files[TEXT_FILE], partial(self._append, "text_blocks"))
         self._token_offsets = TokenOffsetWriter(self._append)
         self._terms = TermWriter(self._append)
@@ -166,7 +165,6 @@ class SegmentWriter:
         self._files[QUANTIZER_FILE].write(self.codec.to_bytes())
         self._files[COUNTS_FILE].write(self._terms.finish())
         files: dict[str, FileEntry] = {name: file.finish() for name, file in self._files.items()}
-        sync_folder(self.folder)
         return SegmentEntry(name, self.documents, self.passages, self.vectors, files, partial=partial)
 
     def abandon(self) -> None:
