@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Mask
 from densephrases.errors import PhraseIndexError
+from densephrases.index.files.checked import CheckedFile, as_array
 from densephrases.index.files.durable import DAMAGE_REMEDY, FileEntry
 from densephrases.index.files.mapped import map_file
 from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifest, SegmentEntry
@@ -52,8 +53,13 @@ class Snapshot:
     def _deleted(self, entry: SegmentEntry) -> Mask | None:
         if entry.deleted_entry is None:
             return None
+        path = self.folder / DELETED_FOLDER / entry.deleted_file
+        file = CheckedFile(path, map_file(path), entry.deleted_entry, None)
+        marks = as_array(file, file.whole(), "<u4", entry.deleted)
+        if len(marks) and int(marks.max()) >= entry.documents:
+            raise file.damaged(f"it marks document {int(marks.max())} of {entry.documents}")
         mask = np.zeros(entry.documents, dtype=bool)
-        mask[map_file(self.folder / DELETED_FOLDER / entry.deleted_file).view("<u4")] = True
+        mask[marks] = True
         return mask
 
     def locate(self, identifiers: Sequence[str]) -> dict[str, DocumentLocation]:

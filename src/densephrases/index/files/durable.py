@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from densephrases.atomic_files import new_path, replacing
 from densephrases.errors import PhraseIndexError
 
 DAMAGE_REMEDY = "restore it from a copy or build a new index"
+BLOCK_BYTES = 1 << 14  # that have a checksum of their own; zlib lets other threads run while it reads as many
 _BUFFER = 1 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -52,11 +54,12 @@ def _link_refused(path: str | Path) -> PhraseIndexError:
 
 
 class HashedFile:
-    """A new file and the hash of what was written to it so far."""
+    """A new file, the hash of what was written to it so far, and a CRC-32 of each block of it."""
 
     def __init__(self, path: Path) -> None:
         self._file = BufferedWriter(FileIO(path, "wb", opener=opened_here), _BUFFER)
         self._digest = sha256()
+        self.checksums: list[int] = []
         self.size = 0
 
     def write(self, data: Any) -> None:
@@ -64,7 +67,15 @@ class HashedFile:
         view = memoryview(data).cast("B") if len(data) else memoryview(b"")
         self._file.write(view)
         self._digest.update(view)
+        self._checksum(view)
         self.size += len(view)
+
+    def _checksum(self, view: memoryview) -> None:
+        begun = self.size % BLOCK_BYTES
+        if begun:
+            self.checksums[-1] = zlib.crc32(view[: BLOCK_BYTES - begun], self.checksums[-1])
+            view = view[BLOCK_BYTES - begun :]
+        self.checksums += [zlib.crc32(view[at : at + BLOCK_BYTES]) for at in range(0, len(view), BLOCK_BYTES)]
 
     def finish(self) -> FileEntry:
         self._file.flush()
