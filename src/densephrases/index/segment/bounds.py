@@ -12,6 +12,7 @@ from densephrases.index.manifest import SegmentEntry
 from densephrases.index.segment.files import ARRAYS, FORMER_FILES, RECORDS_FILE, TEXT_FILE, array_file
 
 MOST_FREQUENT_EXTENTS = 255
+_ASCENDING = ("id_hashes", "passage_bytes", "token_offset_steps", "rare_extent_vectors")
 
 
 def expected_count(name: str, entry: SegmentEntry) -> int | None:
@@ -57,7 +58,7 @@ def impossible(name: str, values: NDArray[Any], entry: SegmentEntry) -> str:
         return _edges_problem(values, ends[name])
     if name in limits and len(values) and int(values.max()) >= limits[name]:
         return f"it holds {int(values.max())}, and {limits[name]} is too large"
-    if name in ("id_hashes", "token_offset_steps", "rare_extent_vectors") and not _ascends(values):
+    if name in _ASCENDING and not _ascends(values):
         return "its values do not ascend"
     if name == "id_documents" and len(np.unique(values)) < len(values):
         return "it names a document twice"
