@@ -3,8 +3,9 @@
 The process is another one, as damage may kill it; then it is started again.
 """
 
+import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from multiprocessing import get_context
@@ -70,6 +71,7 @@ class Judge:
     """Asks a function of a folder, `module:name`, in another process."""
 
     function: str
+    _expected: list[tuple[Path, str]] = field(default_factory=list)
 
     @cached_property
     def _line(self) -> Any:
@@ -84,6 +86,14 @@ class Judge:
         """Remember what it says of a sound folder."""
         if problem := self._asked("expect", folder, option):
             raise AssertionError(problem)
+        self._expected.append((folder, option))
+
+    def restart(self) -> None:
+        """If the process has died; folders must be sound again."""
+        if "_line" not in vars(self):
+            expected, self._expected = self._expected, []
+            for folder, option in expected:
+                self.expect(folder, option)
 
     def problem(self, folder: Path, option: str = "") -> str:
         """What is wrong with its answers from a damaged folder: empty if they are right, or refused by our error."""
@@ -92,13 +102,15 @@ class Judge:
     def _asked(self, what: str, folder: Path, option: str) -> str:
         try:
             self._line.send((what, folder, option))
-            if not self._line.poll(LONGEST_WAIT):
-                raise EOFError
-            return str(self._line.recv())
+            if self._line.poll(LONGEST_WAIT):
+                return str(self._line.recv())
         except (EOFError, OSError):
-            process, died = self._process, not self._process.is_alive()
-            self.close()
-            return f"the process died with code {process.exitcode}" if died else "no answer, the process hangs"
+            self._process.join(LONGEST_WAIT)
+            problem = f"the process died with code {self._process.exitcode}"
+        else:
+            problem = f"no answer in {LONGEST_WAIT:.0f} seconds"
+        self.close()
+        return problem
 
     def close(self) -> None:
         if "_line" in vars(self):
@@ -115,6 +127,7 @@ class Judge:
 
 
 def _answer_folders(function: str, line: Any) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # libraries print what they raise
     module, name = function.split(":")
     answers = getattr(import_module(module), name)
     expected: dict[tuple[Path, str], Any] = {}

@@ -3,18 +3,25 @@
 import os
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from itertools import count, cycle
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from densephrases.checksums import write_checksums
 from densephrases.index.files.lock import LOCK_FILE
 from densephrases.index.folder import IndexFolder
 from densephrases.index.kinds import CandidateKind, Quantizer
 from densephrases.index.settings import IndexSettings
+from densephrases.model.folders import BUNDLED_FOLDER
+from densephrases.model.load import load
+from densephrases.model.onnx import exported_precisions
+from densephrases.model.tasks import TASKS_FOLDER
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
-from tests.faults.damage import Judge, damaged, seeded
+from densephrases.text.passages import Passage
+from tests.faults.damage import DAMAGES, Judge, damaged, seeded
 from tests.faults.outcome import Outcome
 from tests.index.made_up import CodedEncoder, long_text
 
@@ -36,6 +43,11 @@ KINDS: tuple[tuple[Quantizer, CandidateKind], ...] = (
 )
 MERGED_EVERY = 10  # cases, of which one is merged after the damage
 
+MODEL_PROMISE = "a damaged file of a model is refused or changes no vector"
+TINY_MODEL = Path(__file__).parents[1] / "fixtures" / "v0_1" / "model"
+TASK = "keywords"
+BUNDLED_EVERY = 20  # cases, of which one damages the bundled model, whose files take longer to read
+
 
 def attack_indexes(cases: int, seed: int, folder: Path) -> Outcome:
     """Damage each file of indexes of all kinds in turn; then open, search and read all documents, or merge."""
@@ -53,11 +65,10 @@ def attack_indexes(cases: int, seed: int, folder: Path) -> Outcome:
 
 def build(folder: Path, quantizer: Quantizer, kind: CandidateKind) -> Path:
     """Two segments, the first with candidates of that kind and a deleted document."""
-    encoder = CodedEncoder()
-    settings = IndexSettings.from_encoder(encoder, "hash", quantizer).with_candidates(kind)
-    index = IndexFolder.create(folder, settings, encoder.product_quantizer)
-    index.add(DOCUMENTS, encoder)
-    index.add(LATER, encoder)
+    settings = IndexSettings.from_encoder(encoder(), "hash", quantizer).with_candidates(kind)
+    index = IndexFolder.create(folder, settings, encoder().product_quantizer)
+    index.add(DOCUMENTS, encoder())
+    index.add(LATER, encoder())
     index.delete(["d3"])
     assert [entry.candidates for entry in index.manifest.segments] == [kind, "exact"]
     return folder
@@ -74,7 +85,7 @@ def turns(places: list[Path]) -> Iterator[tuple[Path, Path]]:
 def struck(judge: Judge, place: Path, file: Path, number: int, random: Random, option: str = "") -> list[str]:
     """Damage a file, ask, and mend it."""
     sound = file.read_bytes()
-    kind, changed = damaged(sound, number // 7, random)
+    kind, changed = damaged(sound, random.randrange(len(DAMAGES)), random)
     file.write_bytes(changed)
     try:
         problem = judge.problem(place, option)
@@ -82,9 +93,51 @@ def struck(judge: Judge, place: Path, file: Path, number: int, random: Random, o
         file.write_bytes(sound)
     if not problem:
         return []
-    judge.expect(place)  # again, should the process have been killed
-    judge.expect(place, "merge")
+    judge.restart()
     return [f"case {number}: {kind} in {file.relative_to(place.parent)} {option}: {problem}"]
+
+
+def attack_models(cases: int, seed: int, folder: Path) -> Outcome:
+    """Damage each file of a small model with a task in turn, and of the bundled one; then encode with each graph."""
+    random, failures = seeded(seed), []
+    tiny, bundled = folder / "tiny", folder / "small"
+    shutil.copytree(TINY_MODEL, tiny)
+    write_checksums(tiny)
+    write_checksums(tiny / TASKS_FOLDER / TASK)
+    shutil.copytree(BUNDLED_FOLDER / "small", bundled)
+    several = {place: turns([place]) for place in (tiny, bundled)}
+    with Judge("tests.faults.flips:model_answers") as judge:
+        for place in (tiny, bundled):
+            judge.expect(place)
+        judge.expect(tiny, "torch")
+        for number in range(cases):
+            place, file = next(several[bundled if number % BUNDLED_EVERY == BUNDLED_EVERY - 1 else tiny])
+            option = "torch" if file.suffix == ".safetensors" else ""
+            failures += struck(judge, place, file, number, random, option)
+    return Outcome(MODEL_PROMISE, cases, tuple(failures))
+
+
+def model_answers(folder: Path, option: str) -> Any:
+    """Vectors of a question and of a passage by every graph, and codebooks; with torch the weights."""
+    if option == "torch":
+        return torch_weights(folder)
+    found: list[Any] = []
+    for precision in exported_precisions(folder) or ["int8"]:
+        model = load(folder, precision, threads=1)
+        found += [model.encode_questions(QUESTIONS[:1]).start_BD.tobytes()]
+        found += [model.encode_passages([Passage("The tower is in Paris.")])[0].vectors_TD.tobytes()]
+    if (folder / TASKS_FOLDER).is_dir():
+        found.append(load(folder, threads=1, task=TASK).encode_questions(QUESTIONS[:1]).start_BD.tobytes())
+    pq = model.product_quantizer
+    return model.config, found, None if pq is None else pq.digest
+
+
+def torch_weights(folder: Path) -> Any:
+    from densephrases.nn.phrase_model import PhraseModel
+    from densephrases.nn.question_tower import load_task
+
+    weights = load_task(folder, TASK).state_dict() | PhraseModel.from_pretrained(folder).state_dict()
+    return {name: tensor.numpy().tobytes() for name, tensor in weights.items()}
 
 
 def index_answers(folder: Path, option: str) -> Any:
@@ -102,8 +155,13 @@ def index_answers(folder: Path, option: str) -> Any:
         shutil.rmtree(copy)
 
 
+@cache
+def encoder() -> CodedEncoder:
+    return CodedEncoder()
+
+
 def opened(folder: Path) -> PhraseIndex:
-    return PhraseIndex.open(folder, CodedEncoder())
+    return PhraseIndex.open(folder, encoder())
 
 
 def said(index: PhraseIndex) -> Any:

@@ -9,13 +9,19 @@ import pytest
 from densephrases.index.files import checked
 from tests.faults import flips
 from tests.faults.damage import DAMAGES, Judge, damaged, seeded
-from tests.faults.flips import attack_indexes, build, said, struck
+from tests.faults.flips import attack_indexes, attack_models, build, said, struck
 
 
 def test_indexes(tmp_path: Path) -> None:
     outcome = attack_indexes(70, 24, tmp_path)
     assert outcome.failures == ()
     assert outcome.cases == 70
+
+
+def test_models(tmp_path: Path) -> None:
+    outcome = attack_models(40, 24, tmp_path)
+    assert outcome.failures == ()
+    assert outcome.cases == 40
 
 
 def test_every_damage_changes_a_file() -> None:
@@ -44,7 +50,6 @@ def test_changed_answers_are_noticed(tmp_path: Path) -> None:
     file = next(place.rglob("000001/passage_tokens.bin"))
     with Judge("tests.faults.test_flips:unverified") as judge:
         judge.expect(place)
-        judge.expect(place, "merge")
         (failure,) = struck(judge, place, file, 0, seeded(2))
     assert "flip in index/segments/000001/passage_tokens.bin" in failure
     assert "other answers" in failure or "raw" in failure
@@ -56,7 +61,7 @@ def test_a_killed_process_is_noticed_and_started_again(tmp_path: Path) -> None:
         (tmp_path / "deadly").touch()
         assert judge.problem(tmp_path) == "the process died with code -9"
         (tmp_path / "deadly").unlink()
-        judge.expect(tmp_path)
+        judge.restart()
         assert judge.problem(tmp_path) == ""
 
 
