@@ -20,6 +20,7 @@ from densephrases.errors import PhraseIndexError
 from densephrases.index.files.durable import BLOCK_BYTES, DAMAGE_REMEDY, FileEntry, HashedFile
 
 _CHECKSUM = np.dtype("<u4")
+_BLOCK_BITS = BLOCK_BYTES.bit_length() - 1
 _SHARED_BLOCKS = 256  # fewer are verified in the time that threads take to start
 _MOST_THREADS = 4
 
@@ -66,17 +67,17 @@ class CheckedFile:
             if len(unverified):
                 self._verify(blocks.start + unverified)
 
-    def verify_items(self, start_N: Ints, stop_N: Ints) -> None:
-        """Verify from each start to its stop, in bytes."""
+    def verify_items(self, start_N: Ints, last_N: Ints) -> None:
+        """Verify from each start to its last byte."""
         unverified_B = self._unverified_B
         if unverified_B is None or len(start_N) == 0:
             return
-        first_N = start_N // BLOCK_BYTES
-        count_N = np.maximum(stop_N - 1, start_N) // BLOCK_BYTES - first_N + 1
-        touched = first_N if count_N.max() == 1 else ranges(first_N, count_N)[1]
-        touched = touched[unverified_B.take(touched, mode="clip")]
-        if len(touched):
-            self._verify(np.unique(np.minimum(touched, len(unverified_B) - 1)))
+        first_N, last_N = start_N >> _BLOCK_BITS, last_N >> _BLOCK_BITS
+        if (last_N - first_N).max() > 1:
+            first_N = last_N = ranges(first_N, np.maximum(last_N - first_N + 1, 1))[1]
+        if unverified_B.take(first_N, mode="clip").any() or unverified_B.take(last_N, mode="clip").any():
+            touched = np.unique(np.concatenate([first_N, last_N]).clip(0, len(unverified_B) - 1))
+            self._verify(touched[unverified_B[touched]])
 
     def _verify(self, blocks: Ints) -> None:
         threads = min(_MOST_THREADS, os.cpu_count() or 1) if len(blocks) >= _SHARED_BLOCKS else 1
@@ -146,7 +147,8 @@ class CheckedArray:
         """Verify the rows from each first to its stop, or each row alone."""
         if self._file is not None and self._file.is_pending:
             size = self.values.itemsize
-            self._file.verify_items(first_N * size, (first_N + 1 if stop_N is None else stop_N) * size)
+            start_N = first_N * size
+            self._file.verify_items(start_N, (start_N + size if stop_N is None else stop_N * size) - 1)
 
 
 def as_array(file: CheckedFile, data: Bytes, kind: np.dtype[Any] | str, count: int | None = None) -> NDArray[Any]:
