@@ -54,10 +54,13 @@ class CheckedFile:
         if self.has_checksums:
             self.verify_bytes(0, len(self.data))
         elif not self._is_verified:
-            if sha256(self.data.data).hexdigest() != self._entry.sha256:
-                raise self.damaged("its checksum differs")
+            self._compare_whole()
             self._is_verified = True
         return self.data
+
+    def _compare_whole(self) -> None:
+        if sha256(self.data.data).hexdigest() != self._entry.sha256:
+            raise self.damaged("its checksum differs")
 
     def verify_bytes(self, start: int, stop: int) -> None:
         unverified_B = self._unverified_B
