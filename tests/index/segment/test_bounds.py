@@ -31,6 +31,7 @@ def folder(tmp_path: Path) -> Path:
 def use(folder: Path) -> Any:
     index = PhraseIndex.open(folder, CodedEncoder())
     found = index.search(["where is the city", "who built the tower"], 5, lexical_weight=0.5)
+    index.search("where is the city", 3, where={"year": 3})
     assert [(len(segment.digests), len(segment.document_vectors)) for segment in index.folder.segments] == [(16, 17)]
     return found, [index.document(document.id) for document in DOCUMENTS], index.disk_usage()
 
@@ -64,6 +65,9 @@ def put(at: int, value: int) -> Callable[[Any], Any]:
         ("id_hashes", lambda array: array[::-1], "its values do not ascend"),
         ("token_offset_steps", put(-1, 1 << 31), "is too large"),
         ("frequent_extents", lambda array: np.arange(256), "at most 255 are possible"),
+        ("metadata_counts", put(0, 9), "its counts are not those"),
+        ("metadata_documents", put(0, 16), "it holds 16, and 16 is too large"),
+        ("metadata_digests", lambda array: array[1:], "bytes are not 32 values of 8 bytes"),
         ("digests", lambda array: array[1:], "120 bytes are not 16 values of 8 bytes"),
         ("token_offset_lows", lambda array: array[1:], "bytes are not"),
         ("passage_lengths", lambda array: array[1:], "bytes are not"),

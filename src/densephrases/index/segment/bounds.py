@@ -34,6 +34,7 @@ def expected_count(name: str, entry: SegmentEntry) -> int | None:
         "token_offset_lows": entry.vectors,
         "token_extents": entry.vectors,
         "rare_extents": _values("rare_extent_vectors", entry),
+        "metadata_digests": _values("metadata_counts", entry, 2),
     }
     return counts.get(name)
 
@@ -53,6 +54,7 @@ def impossible(name: str, values: NDArray[Any], entry: SegmentEntry) -> str:
         "passage_documents": entry.documents,
         "token_offset_steps": entry.vectors + 1,
         "rare_extent_vectors": entry.vectors,
+        "metadata_documents": entry.documents,
     }
     if name in ends:
         return _edges_problem(values, ends[name])
@@ -62,6 +64,8 @@ def impossible(name: str, values: NDArray[Any], entry: SegmentEntry) -> str:
         return "its values do not ascend"
     if name == "id_documents" and len(np.unique(values)) < len(values):
         return "it names a document twice"
+    if name == "metadata_counts" and int(values.sum(dtype=np.int64)) != _values("metadata_documents", entry):
+        return "its counts are not those of the documents that are listed"
     if name == "frequent_extents" and len(values) > MOST_FREQUENT_EXTENTS:
         return f"it has {len(values)} values, at most {MOST_FREQUENT_EXTENTS} are possible"
     return ""
@@ -79,9 +83,9 @@ def _ascends(values: NDArray[Any]) -> bool:
     return bool((values[1:] >= values[:-1]).all())
 
 
-def _values(name: str, entry: SegmentEntry) -> int | None:
+def _values(name: str, entry: SegmentEntry, for_each: int = 1) -> int | None:
     size = _size(array_file(name), entry)
-    return None if size is None else size // np.dtype(ARRAYS[name]).itemsize
+    return None if size is None else size // np.dtype(ARRAYS[name]).itemsize * for_each
 
 
 def _size(file: str, entry: SegmentEntry) -> int | None:
