@@ -150,4 +150,4 @@ def _verdict(what: str, answers: Any, folder: Path, option: str, expected: dict[
     if what == "expect":
         expected[folder, option] = found
         return ""
-    return "" if found == expected[folder, option] else "other answers"
+    return "" if found == expected.get((folder, option)) else "other answers"

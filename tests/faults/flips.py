@@ -13,6 +13,7 @@ from densephrases.checksums import write_checksums
 from densephrases.index.files.lock import LOCK_FILE
 from densephrases.index.folder import IndexFolder
 from densephrases.index.kinds import CandidateKind, Quantizer
+from densephrases.index.manifest import SEGMENTS_FOLDER
 from densephrases.index.settings import IndexSettings
 from densephrases.model.folders import BUNDLED_FOLDER
 from densephrases.model.load import load
@@ -23,9 +24,11 @@ from densephrases.text.documents import Document
 from densephrases.text.passages import Passage
 from tests.faults.damage import DAMAGES, Judge, damaged, seeded
 from tests.faults.outcome import Outcome
+from tests.index.forged import forge
 from tests.index.made_up import CodedEncoder, long_text
 
 INDEX_PROMISE = "a damaged file of an index is refused or changes no answer"
+FORGED_PROMISE = "an index with forged checksums neither ends the process nor raises an error that is not ours"
 DOCUMENTS = [
     Document(f"d{i}", long_text(i, 150) if i else "", f"title {i}", {"year": i, "kind": "even" if i % 2 else "odd"})
     for i in range(16)
@@ -61,6 +64,33 @@ def attack_indexes(cases: int, seed: int, folder: Path) -> Outcome:
             option = "merge" if number % MERGED_EVERY == MERGED_EVERY - 1 else ""
             failures += struck(judge, place, file, number, random, option)
     return Outcome(INDEX_PROMISE, cases, tuple(failures))
+
+
+def attack_forged(cases: int, seed: int, folder: Path) -> Outcome:
+    """As `attack_indexes`, but every checksum vouches for the damage: answers may be wrong, errors are still ours."""
+    random, failures = seeded(seed), []
+    places = [build(folder / "sound" / f"{quantizer}-{kind}", quantizer, kind) for quantizer, kind in KINDS]
+    forgeable = (turn for turn in turns(places) if is_forgeable(turn[1]))
+    with Judge("tests.faults.flips:forged_answers") as judge:
+        judge.expect(places[0])
+        for number, (place, file) in zip(range(cases), forgeable, strict=False):
+            copy = folder / place.name
+            shutil.copytree(place, copy)
+            kind, changed = damaged(file.read_bytes(), random.randrange(len(DAMAGES)), random)
+            forge(copy, file.name, changed, ["000001", "000002"].index(file.parent.name))
+            if problem := judge.problem(copy):
+                judge.restart()
+                failures.append(f"case {number}: forged {kind} in {file.relative_to(place.parent)}: {problem}")
+            shutil.rmtree(copy)
+    return Outcome(FORGED_PROMISE, cases, tuple(failures))
+
+
+def is_forgeable(file: Path) -> bool:
+    return file.parent.parent.name == SEGMENTS_FOLDER and not file.name.endswith("checksums.bin")
+
+
+def forged_answers(folder: Path, option: str) -> None:
+    index_answers(folder, option)
 
 
 def build(folder: Path, quantizer: Quantizer, kind: CandidateKind) -> Path:

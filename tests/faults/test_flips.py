@@ -9,7 +9,7 @@ import pytest
 from densephrases.index.files import checked
 from tests.faults import flips
 from tests.faults.damage import DAMAGES, Judge, damaged, seeded
-from tests.faults.flips import attack_indexes, attack_models, build, said, struck
+from tests.faults.flips import attack_forged, attack_indexes, attack_models, build, said, struck
 
 
 def test_indexes(tmp_path: Path) -> None:
@@ -20,6 +20,12 @@ def test_indexes(tmp_path: Path) -> None:
 
 def test_models(tmp_path: Path) -> None:
     outcome = attack_models(40, 24, tmp_path)
+    assert outcome.failures == ()
+    assert outcome.cases == 40
+
+
+def test_forged_indexes(tmp_path: Path) -> None:
+    outcome = attack_forged(40, 24, tmp_path)
     assert outcome.failures == ()
     assert outcome.cases == 40
 

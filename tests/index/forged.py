@@ -1,6 +1,5 @@
 """Indexes in which someone has changed a file and all that vouches for it."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +10,12 @@ from densephrases.index.manifest import SEGMENTS_FOLDER, Manifest, SegmentEntry
 from densephrases.index.segment.files import CHECKSUMS_FILE
 
 
-def forge(folder: Path, name: str, change: Callable[[bytes], bytes], segment: int = 0) -> None:
-    """Change a file of a segment, its checksums, and the manifest."""
+def forge(folder: Path, name: str, content: bytes, segment: int = 0) -> None:
+    """Replace a file of a segment, its checksums, and the manifest."""
     manifest = Manifest.load(folder)
     entry = manifest.segments[segment]
     path = folder / SEGMENTS_FOLDER / entry.name / name
-    path.write_bytes(change(path.read_bytes()))
+    path.write_bytes(content)
     segments = list(manifest.segments)
     segments[segment] = vouched(folder, entry)
     replace(manifest, segments=tuple(segments)).save(folder)

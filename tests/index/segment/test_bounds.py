@@ -36,6 +36,10 @@ def use(folder: Path) -> Any:
     return found, [index.document(document.id) for document in DOCUMENTS], index.disk_usage()
 
 
+def sound(folder: Path, name: str) -> bytes:
+    return next(folder.rglob(name)).read_bytes()
+
+
 def values(name: str, change: Callable[[Any], Any]) -> Callable[[bytes], bytes]:
     return lambda data: np.asarray(change(np.frombuffer(data, ARRAYS[name]).copy())).astype(ARRAYS[name]).tobytes()
 
@@ -74,7 +78,7 @@ def put(at: int, value: int) -> Callable[[Any], Any]:
     ],
 )
 def test_impossible_arrays_are_refused(folder: Path, name: str, change: Callable[[Any], Any], reason: str) -> None:
-    forge(folder, array_file(name), values(name, change))
+    forge(folder, array_file(name), values(name, change)(sound(folder, array_file(name))))
     assert IndexFolder.open(folder).check() == []
     with pytest.raises(PhraseIndexError, match=rf"{name}\.bin' is damaged: .*({reason}).*; restore it from a copy"):
         use(folder)
@@ -100,13 +104,14 @@ def test_impossible_arrays_are_refused(folder: Path, name: str, change: Callable
     ],
 )
 def test_impossible_contents_are_refused(folder: Path, name: str, change: Callable[[bytes], bytes]) -> None:
-    forge(folder, name, change)
+    forge(folder, name, change(sound(folder, name)))
     with pytest.raises(PhraseIndexError):
         use(folder)
 
 
 def test_a_phrase_never_ends_behind_the_last_token(folder: Path) -> None:
-    forge(folder, "frequent_extents.bin", values("frequent_extents", lambda array: array | 255))
+    extents = np.frombuffer(sound(folder, "frequent_extents.bin"), ARRAYS["frequent_extents"])
+    forge(folder, "frequent_extents.bin", (extents | np.uint32(255)).tobytes())
     use(folder)
 
 
