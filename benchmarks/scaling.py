@@ -35,6 +35,7 @@ from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.by_kind import choose_kind, open_candidates, write_candidates
 from densephrases.index.candidates.exact import ExactCandidates
 from densephrases.index.candidates.ivf_file import INVERTED_FILES
+from densephrases.index.files.checked import CheckedArray
 from densephrases.index.files.durable import replace_json
 from densephrases.index.files.mapped import map_file, release_pages
 from densephrases.index.kinds import DEFAULT_EFFORT, CandidateKind
@@ -149,7 +150,7 @@ class Source:
             for first in range(0, segment.passages, BLOCK_PASSAGES):
                 edges_P = segment.vector_edges[first : first + BLOCK_PASSAGES + 1]
                 yield segment.store.decode(slice(int(edges_P[0]), int(edges_P[-1]))), np.diff(edges_P)
-                release_pages(segment.store.records_N)
+                release_pages(segment.store.records_N.values)
 
 
 def cut(rows_P: Ints, rows: int) -> Ints:
@@ -197,8 +198,11 @@ def stored(source: Source, rows: int, place: Path) -> VectorStore:
                 centroids.write(encoded.centroids_P.tobytes())
                 sizes.append(rows_P)
         np.save(place / EDGES_FILE, np.cumsum(np.concatenate(sizes)))
-    records, centroids_P = (map_file(place / name) for name in (VECTORS_FILE, CENTROIDS_FILE))
-    return VectorStore.from_bytes(records, source.codec, centroids_P, np.load(place / EDGES_FILE))
+    records_N = CheckedArray(map_file(place / VECTORS_FILE).view(source.codec.row_type))
+    if source.codec.centroid_codec is None:
+        return VectorStore(records_N, source.codec)
+    centroids_P = CheckedArray(map_file(place / CENTROIDS_FILE).view(source.codec.centroid_codec.row_type))
+    return VectorStore.with_centroids(records_N, source.codec, centroids_P, np.load(place / EDGES_FILE))
 
 
 def build_seconds(store: VectorStore, kind: CandidateKind, place: Path) -> float:

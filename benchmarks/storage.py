@@ -143,7 +143,9 @@ def coded(name: str, rows_RD: Floats, rows_P: NDArray[np.int64], pq: ProductQuan
     if name in QUANTIZERS:
         own: Any = name
         store = VectorStore.from_vectors(rows_RD, rows_P, own, pq)
-        size = store.records_N.nbytes + (0 if store.centroids is None else store.centroids.records_P.nbytes)
+        size = store.records_N.values.nbytes + (
+            0 if store.centroids is None else store.centroids.records_P.values.nbytes
+        )
         return store.decode(slice(None)), size / len(store)
     index = faiss.index_factory(dim, name, faiss.METRIC_INNER_PRODUCT)
     some = np.random.default_rng(0).permutation(len(rows_RD))[:TRAINING_ROWS]

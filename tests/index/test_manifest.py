@@ -49,6 +49,20 @@ def test_former_keys_are_unknown_to_schema_8(tmp_path: Path, change: dict[str, o
     Manifest(SETTINGS, "1.0").save(tmp_path)
     values = json.loads((tmp_path / MANIFEST_FILE).read_text())
     values["settings"] |= change
+    del values["checksum"]
     (tmp_path / MANIFEST_FILE).write_text(json.dumps(values))
     with pytest.raises(PhraseIndexError, match="missing or unknown values"):
         Manifest.load(tmp_path)
+
+
+def test_a_changed_value_is_noticed(tmp_path: Path) -> None:
+    Manifest(SETTINGS, "1.0", (ENTRY, MARKED)).save(tmp_path)
+    path = tmp_path / MANIFEST_FILE
+    text = path.read_text()
+    path.write_text(text.replace('"documents": 2', '"documents": 3'))
+    with pytest.raises(PhraseIndexError, match=r"manifest.json' is damaged: its checksum differs; .*changed the file"):
+        Manifest.load(tmp_path)
+    values = json.loads(text)
+    del values["checksum"]
+    path.write_text(json.dumps(values))
+    assert Manifest.load(tmp_path).segments == (ENTRY, MARKED)

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from densephrases.checksums import CHECKSUMS_FILE, remove_checksums, write_checksums
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.onnx import OnnxEncoder
+from densephrases.model.precision import Precision
 from densephrases.nn.onnx.export import export_model
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.text.passages import Passage
@@ -25,7 +27,10 @@ def exported(tiny_model: PhraseModel, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture
 def copy(exported: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(exported, tmp_path / "copy"))
+    """Without checksums, so that a broken file is opened."""
+    shutil.copytree(exported, tmp_path / "copy")
+    remove_checksums(tmp_path / "copy")
+    return tmp_path / "copy"
 
 
 def ask(folder: Path) -> Any:
@@ -64,9 +69,8 @@ def test_a_graph_opened_ahead_is_the_one_that_is_used(exported: Path) -> None:
     assert encoder.question_session is opened
 
 
-def test_what_fails_ahead_is_told_where_it_is_needed(exported: Path, tmp_path: Path) -> None:
-    shutil.copytree(exported, tmp_path / "model")
-    encoder = OnnxEncoder.load(tmp_path / "model", threads=1)
+def test_what_fails_ahead_is_told_where_it_is_needed(copy: Path) -> None:
+    encoder = OnnxEncoder.load(copy, threads=1)
     encoder.question_path.write_bytes(b"no graph")
     encoder.open_ahead()
     with pytest.raises(ModelError, match="cannot be opened"):
@@ -87,6 +91,7 @@ def test_threads_do_not_change_vectors(exported: Path) -> None:
 
 def test_weights_behind_a_link(copy: Path, exported: Path, tmp_path: Path) -> None:
     """So folders look in the caches of model hubs."""
+    write_checksums(copy)
     (tmp_path / "blobs").mkdir()
     for number, path in enumerate(sorted(copy.iterdir())):
         path.rename(tmp_path / "blobs" / str(number))
@@ -146,3 +151,31 @@ def test_truncated_weights(copy: Path, use: Callable[[Path], Any], kept: float) 
     path.write_bytes(path.read_bytes()[: int(kept * path.stat().st_size)])
     with pytest.raises(ModelError, match=r"weights\.int8\.bin.*copy the model folder again"):
         use(copy)
+
+
+@pytest.mark.parametrize("precision", ["int8", "fp32"])
+@pytest.mark.parametrize("use", ["question", "passage"])
+def test_one_flipped_bit_is_refused(copy: Path, precision: Precision, use: str) -> None:
+    write_checksums(copy)
+    for name in (f"{use}.{precision}.onnx", f"weights.{precision}.bin"):
+        sound = (copy / name).read_bytes()
+        for at in (0, len(sound) // 2, len(sound) - 1):
+            (copy / name).write_bytes(sound[:at] + bytes([sound[at] ^ 1]) + sound[at + 1 :])
+            encoder = OnnxEncoder.load(copy, precision, threads=1)
+            with pytest.raises(ModelError, match=rf"{name}' is damaged or was changed: its SHA-256 differs"):
+                encoder.encode_questions(["who"]) if use == "question" else encoder.encode_passages([Passage("it")])
+        (copy / name).write_bytes(sound)
+    assert ask(copy).start_BD.shape == (1, 32)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
+def test_changed_settings_are_refused(copy: Path, name: str) -> None:
+    write_checksums(copy)
+    (copy / name).write_bytes((copy / name).read_bytes() + b"\n")
+    with pytest.raises(ModelError, match=rf"{name}' is damaged or was changed.*remove SHA256SUMS if you changed"):
+        OnnxEncoder.load(copy)
+
+
+def test_an_export_lists_its_files(exported: Path) -> None:
+    listed = {line.split("  ")[1] for line in (exported / CHECKSUMS_FILE).read_text().splitlines()}
+    assert listed == {path.name for path in exported.iterdir()} - {CHECKSUMS_FILE}

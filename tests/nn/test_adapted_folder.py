@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from densephrases.checksums import remove_checksums
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.config import CONFIG_FILE, ModelConfig
 from densephrases.model.load import load
@@ -176,6 +177,7 @@ def test_a_tower_of_another_model_is_refused(exported: Path) -> None:
     save_adapted(changed_tower(exported, 0.5), exported, exported, "web")
     path = exported / "tasks" / "web" / CONFIG_FILE
     path.write_text(json.dumps(json.loads(path.read_text()) | {"fingerprint": "other"}))
+    remove_checksums(path.parent)
     with pytest.raises(ModelError, match=r"'web' .* fingerprint other.* learn the task anew"):
         load(exported, task="web")
 

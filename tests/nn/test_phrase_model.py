@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from transformers import BertConfig, DistilBertConfig, DistilBertModel, GPT2Config, MPNetConfig, RobertaConfig, T5Config
 
+from densephrases.checksums import remove_checksums
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.tokenizer import TOKENIZER_FILE
 from densephrases.nn.checkpoint import WEIGHTS_FILE
@@ -219,6 +220,9 @@ def test_truncated_weights(tiny_model: PhraseModel, tmp_path: Path, kept: int) -
     tiny_model.save_pretrained(tmp_path)
     path = tmp_path / WEIGHTS_FILE
     path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(ModelError, match=rf"{WEIGHTS_FILE}' is damaged or was changed: its SHA-256 differs"):
+        PhraseModel.from_pretrained(tmp_path)
+    remove_checksums(tmp_path)
     with pytest.raises(ModelError, match=r"cannot be read .*truncated"):
         PhraseModel.from_pretrained(tmp_path)
 
@@ -227,6 +231,7 @@ def test_weights_of_another_model(tiny_model: PhraseModel, tmp_path: Path) -> No
     tiny_model.save_pretrained(tmp_path)
     path = tmp_path / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"dim": 8}))
+    remove_checksums(tmp_path)
     with pytest.raises(ModelError, match=r"does not fit its config\.json"):
         PhraseModel.from_pretrained(tmp_path)
 

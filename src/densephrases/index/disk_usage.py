@@ -8,6 +8,7 @@ from densephrases.index.candidates.ivf_file import INVERTED_FILES
 from densephrases.index.manifest import SegmentEntry
 from densephrases.index.segment.files import (
     CENTROIDS_FILE,
+    CHECKSUMS_FILE,
     CURRENT_FILES,
     QUANTIZER_FILE,
     RECORDS_FILE,
@@ -27,6 +28,7 @@ _PURPOSES = {
     "words": (*map(array_file, TERM_ARRAYS), COUNTS_FILE),
     "metadata": tuple(map(array_file, METADATA_ARRAYS)),
     "text": (TEXT_FILE, array_file("text_blocks")),
+    "checksums": (CHECKSUMS_FILE,),
     "passages": tuple(
         array_file(name)
         for name in (
@@ -50,7 +52,7 @@ class DiskUsage:
         vectors: Tokens that the filter kept.
         purposes: `vectors` for scores, `candidates` for the search, `tokens` for the offsets of kept tokens, `words`
             for lexical overlap, `metadata` for filters, `passages` and `documents` for their boundaries, titles, ids
-            and metadata, `text`, and `deleted` for deletion marks.
+            and metadata, `text`, `checksums` of blocks, and `deleted` for deletion marks.
     """
 
     tokens: int

@@ -176,7 +176,7 @@ class IndexFolder:
     def optimize(self) -> None:
         """Merge all segments and leave out what is deleted; asking becomes faster and the folder smaller."""
         with self._writing(keep_previous=False):
-            self._merge(0)
+            self._merge(0, renew=True)
 
     def _build(
         self, documents: Iterable[Document], encoder: Encoder, progress: ProgressCallback | None, *, replacing: bool
@@ -221,15 +221,15 @@ class IndexFolder:
             vectors += entries[first].vectors
         return first
 
-    def _merge(self, first: int) -> None:
-        """Merge the segments from `first` on and finish the build."""
+    def _merge(self, first: int, *, renew: bool = False) -> None:
+        """Merge the segments from `first` on and finish the build; `renew` copies those of earlier versions too."""
         outputs = plan_merge(self.segments[first:], self.deleted[first:], largest_segment(self.settings.dim))
-        merged = [self._merged(runs) for runs in outputs]
+        merged = [self._merged(runs, renew=renew) for runs in outputs]
         self._commits.save([*self.manifest.segments[:first], *merged], building=False)
 
-    def _merged(self, runs: list[Run]) -> SegmentEntry:
+    def _merged(self, runs: list[Run], *, renew: bool) -> SegmentEntry:
         segment = runs[0].segment
-        if not is_whole(runs):
+        if not is_whole(runs) or (renew and not segment.has_block_checksums):
             folder = self._commits.new_segment_folder()
             segment = Segment(folder, copy_runs(runs, folder), self.settings, self.product_quantizer)
         elif not segment.entry.partial:

@@ -4,11 +4,12 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
 from densephrases.errors import PhraseIndexError
-from densephrases.index.files.durable import FileEntry, replace_json
+from densephrases.index.files.durable import DAMAGE_REMEDY, FileEntry, replace_json
 from densephrases.index.former_manifest import FORMER_SCHEMA, from_former
 from densephrases.index.kinds import CandidateKind
 from densephrases.index.settings import IndexSettings
@@ -18,7 +19,13 @@ MANIFEST_FILE = "manifest.json"
 SEGMENTS_FOLDER = "segments"
 DELETED_FOLDER = "deleted"
 
+_CHECKSUM = "checksum"
 _PLAIN_NAME = re.compile(r"\w[\w.]*", re.ASCII)  # leads to no other folder
+
+
+def _checksum(values: dict[str, Any]) -> str:
+    """The SHA-256 of all other values of a manifest. Those of earlier versions have none."""
+    return sha256(json.dumps(values, indent=1).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +83,8 @@ class Manifest:
         return {name: file for entry in self.segments for name, file in entry.paths()}
 
     def save(self, folder: Path) -> None:
-        replace_json(folder / MANIFEST_FILE, asdict(self))
+        values = asdict(self)
+        replace_json(folder / MANIFEST_FILE, values | {_CHECKSUM: _checksum(values)})
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -98,6 +106,11 @@ class Manifest:
             raise PhraseIndexError(
                 f"'{path}' has schema version {version}, this package reads {FORMER_SCHEMA} and {SCHEMA_VERSION}; "
                 "use a matching version of densephrases or build a new index."
+            )
+        if _CHECKSUM in values and values.pop(_CHECKSUM) != _checksum(values):
+            raise PhraseIndexError(
+                f"'{path}' is damaged: its checksum differs; {DAMAGE_REMEDY}, "
+                f'or remove its line "{_CHECKSUM}" if you changed the file yourself.'
             )
         try:
             values = from_former(values, SCHEMA_VERSION) if version == FORMER_SCHEMA else values

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Mask
 from densephrases.errors import PhraseIndexError
+from densephrases.index.files.checked import CheckedFile, as_array
 from densephrases.index.files.durable import DAMAGE_REMEDY, FileEntry
 from densephrases.index.files.mapped import map_file
 from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifest, SegmentEntry
@@ -61,16 +61,12 @@ class Snapshot:
         if entry.deleted_entry is None:
             return None
         path = self.folder / DELETED_FOLDER / entry.deleted_file
-        marks = map_file(path, entry.deleted_entry.size)
-        if sha256(marks.tobytes()).hexdigest() != entry.deleted_entry.sha256:
-            raise PhraseIndexError(f"'{path}' is damaged: its checksum differs; {DAMAGE_REMEDY}.")
-        documents = marks.view("<u4") if len(marks) % 4 == 0 else np.zeros(0, dtype=np.uint32)
-        if len(np.unique(documents)) != entry.deleted or documents.max(initial=0) >= max(entry.documents, 1):
-            raise PhraseIndexError(
-                f"'{path}' does not mark {entry.deleted} of {entry.documents} documents as deleted; {DAMAGE_REMEDY}."
-            )
+        file = CheckedFile(path, map_file(path, entry.deleted_entry.size), entry.deleted_entry, None)
+        marks = as_array(file, file.whole(), "<u4", entry.deleted)
+        if len(marks) and int(marks.max()) >= entry.documents:
+            raise file.damaged(f"it marks document {int(marks.max())} of {entry.documents}")
         mask = np.zeros(entry.documents, dtype=bool)
-        mask[documents] = True
+        mask[marks] = True
         return mask
 
     def locate(self, identifiers: Sequence[str]) -> dict[str, DocumentLocation]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from densephrases.atomic_files import replace_file
+from densephrases.checksums import replace_listed
 from densephrases.model.config import ModelConfig
 from densephrases.model.prompts import GeneratorConfig
 
@@ -55,7 +55,7 @@ _SHOWN = (
 
 
 def write_card(folder: Path, config: ModelConfig, datasets: Sequence[str], scores: Mapping[str, float]) -> None:
-    replace_file(folder / CARD_FILE, model_card(config, datasets, scores))
+    replace_listed(folder / CARD_FILE, model_card(config, datasets, scores))
 
 
 def write_generator_card(
@@ -70,7 +70,7 @@ def write_generator_card(
         settings="\n".join(f"| {name} | {value} |" for name, value in limits.items()),
         scores=_score_rows(scores),
     )
-    replace_file(folder / CARD_FILE, card)
+    replace_listed(folder / CARD_FILE, card)
 
 
 def _score_rows(scores: Mapping[str, float]) -> str:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from densephrases.atomic_files import replace_file
+from densephrases.checksums import read_verified, replace_listed
 from densephrases.errors import ConfigError, ModelError
 
 SCHEMA_VERSION = 2
@@ -165,7 +165,7 @@ class ModelConfig:
         return replace(self, fingerprint="", confidence=None)
 
     def save(self, folder: Path) -> None:
-        replace_file(folder / CONFIG_FILE, json.dumps(asdict(self), indent=2) + "\n")
+        replace_listed(folder / CONFIG_FILE, json.dumps(asdict(self), indent=2) + "\n")
 
     @classmethod
     def load(cls, folder: Path, kind: ModelKind = "phrases") -> Self:
@@ -175,7 +175,7 @@ class ModelConfig:
         if not path.is_file():
             raise ModelError(f"Model folder '{folder}' has no {CONFIG_FILE}; it is incomplete or not a phrase model.")
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            values = json.loads(read_verified(path).decode())
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
             raise ModelError(f"'{path}' is not valid JSON ({error}); copy the model folder again.") from error
         config = cls.from_values(values, path)

@@ -12,6 +12,7 @@ import numpy as np
 import onnxruntime
 
 from densephrases.arrays import Floats
+from densephrases.checksums import verified_meanwhile, verify_file
 from densephrases.errors import ConfigError, ModelError, first_line
 from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
 from densephrases.model.encoder import Encoder
@@ -164,9 +165,13 @@ class OnnxEncoder(Encoder):
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
         options.log_severity_level = LOG_ERRORS
         options.intra_op_num_threads = self.threads or _restricted_cores()
+        verify_file(path)
         linked = _read_linked(path.with_name(weights), options)  # noqa: F841  (must live until the session is made)
         try:
-            return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+            with verified_meanwhile(path.with_name(weights)):
+                return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        except ModelError:
+            raise
         except Exception as error:  # the library's exceptions have no base class of their own
             raise ModelError(
                 f"'{path}' with its {weights} cannot be opened ({first_line(error)}); "

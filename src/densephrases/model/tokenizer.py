@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
+from densephrases.checksums import read_verified
 from densephrases.errors import ModelError
 from densephrases.model.config import ModelConfig
 from densephrases.text.passages import Passage
@@ -184,8 +185,9 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     path = folder / TOKENIZER_FILE
     if not path.is_file():
         raise ModelError(f"Model folder '{folder}' has no {TOKENIZER_FILE}; it is incomplete.")
+    content = read_verified(path)
     try:
-        return Tokenizer.from_file(str(path))
+        return Tokenizer.from_buffer(content)
     except Exception as error:  # the library raises plain Exception
         raise ModelError(f"'{path}' cannot be read as a tokenizer ({error}); copy the model folder again.") from error
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from densephrases.atomic_files import replace_file
+from densephrases.checksums import remove_checksums, verify_file, write_checksums
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.card import CARD_FILE
 from densephrases.model.config import CONFIG_FILE, ModelConfig
@@ -81,6 +82,7 @@ def save_adapted(tower: QuestionTower, source: Path, out: Path, task: str | None
     refuse_unfit_target(source, out, task, tower.config.fingerprint)
     out.mkdir(parents=True, exist_ok=True)
     place = task_folder(out, task)
+    remove_checksums(place)
     (place / CONFIG_FILE).unlink(missing_ok=True)  # until the new tower is complete
     if task is None:
         _copy(source, out, _passage_files(source))
@@ -91,6 +93,7 @@ def save_adapted(tower: QuestionTower, source: Path, out: Path, task: str | None
         if not (out / CONFIG_FILE).is_file():
             _copy(source, out, [*_passage_files(source), *_question_files(source), WEIGHTS_FILE, CARD_FILE])
             ModelConfig.load(source).save(out)
+            write_checksums(out)
         if (out / WEIGHTS_FILE).is_file():
             tower.save(place)
     if exported_precisions(source if task is None else out):
@@ -98,15 +101,18 @@ def save_adapted(tower: QuestionTower, source: Path, out: Path, task: str | None
     if card:
         replace_file(place / CARD_FILE, card)
     tower.config.save(place)  # last: its presence means the tower is complete
+    write_checksums(place)
 
 
 def export_tasks(source: Path, out: Path) -> list[str]:
     """Write graphs of a checkpoint's tasks beside those of the model; returns the names of the tasks."""
     names = [n for n in task_names(source) if (task_folder(source, n) / QUESTION_WEIGHTS_FILE).is_file()]
     for name in names:
-        tower = QuestionTower.from_model(load_task(source, name))
-        export_questions(tower, task_folder(out, name))
-        tower.config.save(task_folder(out, name))
+        tower, place = QuestionTower.from_model(load_task(source, name)), task_folder(out, name)
+        remove_checksums(place)
+        export_questions(tower, place)
+        tower.config.save(place)
+        write_checksums(place)
     return names
 
 
@@ -126,9 +132,11 @@ def _copy(source: Path, out: Path, names: list[str]) -> None:
     if source.resolve() == out.resolve():
         return
     if (codebooks := codebooks_path(source)) is not None:
+        verify_file(codebooks)
         shutil.copyfile(codebooks, out / CODEBOOKS_FILE)
     for name in names:
         if (source / name).is_dir():
             shutil.copytree(source / name, out / name, copy_function=shutil.copyfile, dirs_exist_ok=True)
         elif (source / name).is_file():
+            verify_file(source / name)  # else damage would get a checksum that matches it
             shutil.copyfile(source / name, out / name)

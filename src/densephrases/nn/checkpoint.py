@@ -9,6 +9,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from densephrases.atomic_files import replace_file, replacing
+from densephrases.checksums import remove_checksums, verify_file, write_checksums
 from densephrases.errors import ModelError, first_line
 from densephrases.model.card import CARD_FILE
 from densephrases.model.config import ModelConfig
@@ -20,11 +21,13 @@ WEIGHTS_FILE = "model.safetensors"
 
 def save_folder(folder: Path, network: nn.Module, config: ModelConfig, tokenizer: Tokenizer, card: str = "") -> None:
     writable_folder(folder).mkdir(parents=True, exist_ok=True)
+    remove_checksums(folder)
     save_weights(folder / WEIGHTS_FILE, network)
     replace_file(folder / TOKENIZER_FILE, tokenizer.to_str(pretty=True))
     if card:
         replace_file(folder / CARD_FILE, card)
     config.save(folder)  # last: its presence means the folder is complete
+    write_checksums(folder)
 
 
 def save_weights(path: Path, network: nn.Module) -> None:
@@ -42,6 +45,7 @@ def weights_path(folder: Path, file: str = WEIGHTS_FILE) -> Path:
 
 def load_weights(folder: Path, network: nn.Module, file: str = WEIGHTS_FILE) -> None:
     path = weights_path(folder, file)
+    verify_file(path)
     try:
         weights: dict[str, Any] = load_file(path)
     except (SafetensorError, OSError) as error:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
-from densephrases.atomic_files import replace_file
+from densephrases.checksums import read_verified, replace_listed, unlist
 from densephrases.errors import ModelError
 
 CODEBOOKS_FILE = "codebooks.npz"
@@ -119,8 +119,9 @@ class ProductQuantizer:
 
     def save(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        replace_file(folder / CODEBOOKS_FILE, self.to_bytes())
+        replace_listed(folder / CODEBOOKS_FILE, self.to_bytes())
         (folder / _FORMER_FILE).unlink(missing_ok=True)
+        unlist(folder / _FORMER_FILE)
 
     @classmethod
     def read(cls, folder: Path, dim: int) -> Self | None:
@@ -128,8 +129,9 @@ class ProductQuantizer:
         path = codebooks_path(folder)
         if path is None:
             return None
+        content = read_verified(path)
         try:
-            return cls.from_bytes(path.read_bytes(), dim)
+            return cls.from_bytes(content, dim)
         except ValueError as error:
             raise ModelError(
                 f"'{path}' cannot be read ({error}); write it anew with `densephrases tune quantizer` or remove it."

@@ -18,6 +18,7 @@ from densephrases.cli.show import building
 from densephrases.cli.show.building import Building
 from densephrases.index.files import durable as disk
 from densephrases.index.progress import Progress
+from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
@@ -119,8 +120,7 @@ def test_the_threshold_of_the_model(
     densephrases: Command, corpus: Path, exported: Path, tmp_path: Path, option: list[str], expected: float | None
 ) -> None:
     model = Path(shutil.copytree(exported, tmp_path / "model"))
-    config = json.loads((model / "config.json").read_text())
-    (model / "config.json").write_text(json.dumps(config | {"filter_threshold": 0.25}))
+    ModelConfig.load(model).with_threshold(0.25).save(model)
     assert densephrases("index", corpus, "--out", tmp_path / "index", "--model", model, *option).code == 0
     assert info(densephrases, tmp_path / "index")["settings"]["filter_threshold"] == expected
 

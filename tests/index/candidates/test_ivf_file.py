@@ -52,7 +52,7 @@ def test_what_is_read_is_what_was_written(kind: CandidateKind, store: VectorStor
     index = build_ivf(store, kind)
     expected = serialized(index).copy()
     write_inverted(index, tmp_path)
-    found = read_inverted(contents(tmp_path), ROWS)
+    found = read_inverted(contents(tmp_path), ROWS, 32)
     assert found.ntotal == ROWS
     assert (serialized(found) == expected).all()
 
@@ -63,7 +63,7 @@ def test_lists_without_rows(tmp_path: Path) -> None:
     index = build_ivf(store, "ivf-pq")
     expected = serialized(index).copy()
     write_inverted(index, tmp_path)
-    assert (serialized(read_inverted(contents(tmp_path), 1000)) == expected).all()
+    assert (serialized(read_inverted(contents(tmp_path), 1000, 8)) == expected).all()
 
 
 def test_entries_are_those_of_the_files(store: VectorStore, tmp_path: Path) -> None:
@@ -117,4 +117,4 @@ def cut(file: Path) -> None:
 def test_damage_is_named(folder: Path, name: str, damage: Any, named: str) -> None:
     damage(folder / name)
     with pytest.raises(PhraseIndexError, match=rf"{named}' cannot be read as part of a candidate index.*damaged"):
-        read_inverted(contents(folder), ROWS)
+        read_inverted(contents(folder), ROWS, 32)

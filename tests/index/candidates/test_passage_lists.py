@@ -47,7 +47,7 @@ def test_scores_are_those_of_lists_and_upper_bits(
     everything = np.tile(np.arange(passages), (4, 1)), of_lists, faiss.SearchParametersIVF(nprobe=passages)
     scores, found = passage_lists(store).search(asked, len(store), *everything)
     assert [sorted(rows) for rows in found.tolist()] == [list(range(len(store)))] * 4
-    expected = asked @ by_upper_bits(codec, store.records_N["codes"], DIM // 12).T
+    expected = asked @ by_upper_bits(codec, store.records_N[:]["codes"], DIM // 12).T
     spread = expected.max() - expected.min()
     expected += np.repeat(of_lists, rows_P, axis=1)
     np.testing.assert_allclose(scores, np.take_along_axis(expected, found, axis=1), atol=0.02 * spread)
@@ -60,7 +60,7 @@ def test_means_score_what_their_upper_bits_say() -> None:
     asked = codec.project_queries(np.random.default_rng(1).normal(size=(3, DIM)).astype(np.float32))
     order, scores = PassageRanking(store).best(asked, 100)
     assert [sorted(passages) for passages in order.tolist()] == [list(range(100))] * 3
-    codes = store.centroids.records_P["codes"]
+    codes = store.centroids.records_P[:]["codes"]
     expected = asked @ by_upper_bits(codec.centroid_codec, codes, codes.shape[1]).T
     spread = expected.max() - expected.min()
     np.testing.assert_allclose(scores, np.take_along_axis(expected, order, axis=1), atol=0.02 * spread)
@@ -70,7 +70,7 @@ def test_passages_with_more_rows_are_ranked_higher() -> None:
     """Than their mean alone would be: the best of many rows is further above it."""
     store = store_with([2, 60, 0, 7])
     assert store.centroids is not None
-    store.centroids.records_P[:] = store.centroids.records_P[0]
+    store.centroids.records_P.values[:] = store.centroids.records_P.values[0]
     asked = codec_of(store).project_queries(np.random.default_rng(1).normal(size=(3, DIM)).astype(np.float32))
     order, scores = PassageRanking(store).best(asked, 4)
     assert order.tolist() == [[1, 3, 0, 2]] * 3

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from densephrases.errors import PhraseIndexError
+from densephrases.index.files.checked import CheckedArray
 from densephrases.index.files.durable import HashedFile
 from densephrases.index.segment import text_blocks as blocks
 from densephrases.index.segment.text_blocks import BLOCK_BYTES, FIRST_BLOCKS, BlockedText, BlockWriter
@@ -40,7 +41,7 @@ def written(path: Path, pieces: Sequence[bytes]) -> tuple[bytes, list[int]]:
 
 
 def opened(path: Path, data: bytes, edges: Sequence[int]) -> BlockedText:
-    return BlockedText(path, np.frombuffer(data, dtype=np.uint8), np.array(edges, dtype=np.int64))
+    return BlockedText(path, CheckedArray(np.frombuffer(data, dtype=np.uint8)), np.array(edges, dtype=np.int64))
 
 
 @given(PIECES, st.integers(1, 9))

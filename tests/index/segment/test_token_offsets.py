@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from densephrases.index.files.checked import CheckedArray
 from densephrases.index.segment.token_offsets import TOKEN_OFFSET_ARRAYS, TokenOffsets, TokenOffsetWriter
 
 Table = NDArray[np.int64]
@@ -38,8 +39,12 @@ def written(tables: Sequence[Table]) -> dict[str, NDArray[Any]]:
     return {name: np.concatenate([*arrays[name], np.zeros(0, dtype)]) for name, dtype in TOKEN_OFFSET_ARRAYS.items()}
 
 
+def opened(arrays: dict[str, NDArray[Any]]) -> TokenOffsets:
+    return TokenOffsets.open(arrays.__getitem__, lambda name: CheckedArray(arrays[name]))
+
+
 def read(arrays: dict[str, NDArray[Any]], rows_N: NDArray[np.int64]) -> Table:
-    places = TokenOffsets.open(arrays.__getitem__)
+    places = opened(arrays)
     return np.stack([places.offsets(rows_N), places.lengths(rows_N), places.max_span(rows_N)], axis=1)
 
 
@@ -51,7 +56,7 @@ def test_any_rows_are_read_in_any_order(rows: list[tuple[int, int, int]], data: 
     rows_N = np.array(asked, dtype=np.int64)
     np.testing.assert_array_equal(read(arrays, rows_N), table_R3[rows_N])
     np.testing.assert_array_equal(read(arrays, np.arange(len(rows))), table_R3)
-    assert TokenOffsets.open(arrays.__getitem__).longest_span == table_R3[:, 2].max(initial=0)
+    assert opened(arrays).longest_span == table_R3[:, 2].max(initial=0)
 
 
 @given(ROWS, st.lists(st.integers(0, 60), max_size=4))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from densephrases.arrays import Floats
+from densephrases.index.files.checked import CheckedArray
 from densephrases.index.kinds import QUANTIZERS, Quantizer
 from densephrases.index.vectors import encoded
 from densephrases.index.vectors import store as store_module
@@ -63,10 +64,13 @@ def test_bytes_are_read_as_they_were_encoded(quantizer: Quantizer) -> None:
     made = store_of(vectors, quantizer)
     codec = CODECS[quantizer].from_bytes(np.frombuffer(made.codec.to_bytes(), dtype=np.uint8), 9, code_for(9))
     assert codec.to_bytes() == made.codec.to_bytes()
-    centroids = b"" if made.centroids is None else made.centroids.records_P.tobytes()
-    edges = np.cumsum([0, *passages_of(50)])
-    records, centroids_P = (np.frombuffer(data, dtype=np.uint8) for data in (made.records_N.tobytes(), centroids))
-    store = VectorStore.from_bytes(records, codec, centroids_P, edges)
+    records_N = CheckedArray(np.frombuffer(made.records_N.values.tobytes(), codec.row_type))
+    if made.centroids is None or codec.centroid_codec is None:
+        store = VectorStore(records_N, codec)
+    else:
+        centroids = made.centroids.records_P.values.tobytes()
+        centroids_P = CheckedArray(np.frombuffer(centroids, codec.centroid_codec.row_type))
+        store = VectorStore.with_centroids(records_N, codec, centroids_P, np.cumsum([0, *passages_of(50)]))
     assert store.decode(slice(None)).tolist() == made.decode(slice(None)).tolist()
     largest = {"fp16": 0.01, "int8": 0.03, "int4": 0.8, "pq": 3.5}[quantizer]
     assert np.abs(store.decode(np.array([3, 3, 49])) - vectors[[3, 3, 49]]).max() < largest
@@ -77,7 +81,7 @@ def test_blocks_keep_the_order_of_rows(quantizer: Quantizer, monkeypatch: pytest
     vectors = np.random.default_rng(0).normal(size=(150, 5)).astype(np.float32)
     whole = store_of(vectors, quantizer)
     monkeypatch.setattr(encoded, "_BLOCK", 7)
-    assert store_of(vectors, quantizer).records_N.tobytes() == whole.records_N.tobytes()
+    assert store_of(vectors, quantizer).records_N.values.tobytes() == whole.records_N.values.tobytes()
 
 
 def test_residuals_are_relative_to_encoded_centroids() -> None:

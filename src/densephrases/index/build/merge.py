@@ -68,6 +68,7 @@ def copy_runs(runs: Sequence[Run], folder: Path) -> SegmentEntry:
     writer = SegmentWriter(folder, source.store.codec)
     try:
         for run in runs:
+            run.segment.verify_unblocked()  # else damage would be copied and get a checksum that matches it
             writer.copy(run.segment, run.first, run.last)
         return writer.finish(folder.name, partial=False)
     except BaseException:
@@ -77,6 +78,7 @@ def copy_runs(runs: Sequence[Run], folder: Path) -> SegmentEntry:
 
 def add_candidates(segment: Segment, wanted: CandidateKind | None) -> SegmentEntry:
     """The segment's entry with the candidate index that was asked for, or one that fits its size."""
+    segment.verify_unblocked()
     kind = choose_kind(segment.store, wanted)
     files = segment.entry.files | write_candidates(segment.store, kind, segment.folder)
     return replace(segment.entry, candidates=kind, partial=False, files=files)

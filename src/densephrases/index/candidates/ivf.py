@@ -39,7 +39,7 @@ class IvfCandidates(CandidateIndex):
 
     @classmethod
     def from_files(cls, files: Callable[[str], Bytes], store: VectorStore) -> Self:
-        return cls(store, read_inverted(files, len(store)))
+        return cls(store, read_inverted(files, len(store), store.dim))
 
     def search(
         self,

@@ -5,6 +5,7 @@ lists. These bits are stored in planes: the lowest bit of all rows, then the nex
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,15 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Bytes
 from densephrases.errors import PhraseIndexError, first_line
+from densephrases.index.files.checked import write_block_checksums
 from densephrases.index.files.durable import FileEntry, HashedFile
 from densephrases.index.files.mapped import release_pages
 
 EMPTY_FILE = "candidates.faiss"  # centroids and codebooks
 CODES_FILE = "candidate_codes.bin"  # of all lists in turn, in the layout of faiss
 LISTS_FILE = "candidate_lists.bin"
-INVERTED_FILES = (EMPTY_FILE, CODES_FILE, LISTS_FILE)
+CANDIDATE_CHECKSUMS_FILE = "candidate_checksums.bin"  # of the blocks of these
+INVERTED_FILES = (EMPTY_FILE, CODES_FILE, LISTS_FILE, CANDIDATE_CHECKSUMS_FILE)
 
 Lists = NDArray[np.uint16]
 
@@ -39,15 +42,21 @@ def write_inverted(index: Any, folder: Path) -> dict[str, FileEntry]:
         LISTS_FILE: _write(folder / LISTS_FILE, planes(list_N, index.nlist)),
     }
     index.reset()
-    return {EMPTY_FILE: _write(folder / EMPTY_FILE, [faiss.serialize_index(index)]), **written}
+    written = {EMPTY_FILE: _write(folder / EMPTY_FILE, [faiss.serialize_index(index)]), **written}
+    checksums = write_block_checksums(
+        folder / CANDIDATE_CHECKSUMS_FILE, {name: file.checksums for name, file in written.items()}
+    )
+    return {**{name: file.entry for name, file in written.items()}, CANDIDATE_CHECKSUMS_FILE: checksums}
 
 
-def read_inverted(files: Callable[[str], Bytes], rows: int) -> Any:
+def read_inverted(files: Callable[[str], Bytes], rows: int, dim: int) -> Any:
     """The index that was written, in memory, from the contents of its files by name."""
     try:
         index = faiss.deserialize_index(files(EMPTY_FILE))
-    except RuntimeError as error:
+    except (RuntimeError, MemoryError) as error:
         raise _damaged(EMPTY_FILE, first_line(error)) from error
+    if not _is_empty_ivf(index, dim):
+        raise _damaged(EMPTY_FILE, f"it is no empty inverted file of vectors of {dim} numbers")
     list_N = list_numbers(files(LISTS_FILE), rows, index.nlist)
     if list_N is None:
         raise _damaged(LISTS_FILE, f"it does not assign {rows} rows to {index.nlist} lists")
@@ -60,6 +69,41 @@ def read_inverted(files: Callable[[str], Bytes], rows: int) -> Any:
     release_pages(codes)
     index.ntotal = rows
     return index
+
+
+def _is_empty_ivf(index: Any, dim: int) -> bool:
+    """Whether it is of a kind that we write, with a centroid for each list: faiss trusts all of that in a search."""
+    if not isinstance(index, faiss.IndexIVFScalarQuantizer | faiss.IndexIVFPQFastScan):
+        return False
+    lists, centroids = index.invlists, faiss.downcast_index(index.quantizer)
+    return bool(
+        index.d == dim
+        and index.ntotal == 0
+        and index.is_trained
+        and index.metric_type == faiss.METRIC_INNER_PRODUCT
+        and 1 <= index.nlist <= 1 << 16
+        and isinstance(centroids, faiss.IndexFlatIP)
+        and (centroids.d, centroids.ntotal) == (dim, index.nlist)
+        and lists.nlist == index.nlist
+        and all(lists.list_size(number) == 0 for number in range(index.nlist))
+        and _fits(index, faiss.downcast_InvertedLists(lists), dim)
+    )
+
+
+def _fits(index: Any, lists: Any, dim: int) -> bool:
+    """Whether codes and codebooks have the sizes that follow from the vector size."""
+    if isinstance(index, faiss.IndexIVFScalarQuantizer):
+        return bool(lists.code_size == index.code_size == (dim + 1) // 2 and index.sq.trained.size() == 2 * dim)
+    codes = index.pq.M
+    return bool(
+        isinstance(lists, faiss.BlockInvertedLists)
+        and (index.pq.d, index.pq.nbits) == (dim, 4)
+        and codes
+        and dim % codes == 0
+        and index.pq.centroids.size() == dim * 16
+        and (lists.n_per_block, lists.block_size) == (index.bbs, index.bbs * index.M2 // 2)
+        and codes + codes % 2 == index.M2
+    )
 
 
 def planes(list_N: Lists, lists: int) -> list[Bytes]:
@@ -107,12 +151,18 @@ def _code_bytes(lists: Any, sizes: Any) -> Any:
     return sizes * lists.code_size
 
 
-def _write(path: Path, blocks: Iterable[Any]) -> FileEntry:
+@dataclass(frozen=True, slots=True)
+class _Written:
+    entry: FileEntry
+    checksums: list[int]
+
+
+def _write(path: Path, blocks: Iterable[Any]) -> _Written:
     file = HashedFile(path)
     try:
         for block in blocks:
             file.write(block)
-        return file.finish()
+        return _Written(file.finish(), file.checksums)
     except BaseException:
         file.abandon()
         raise

@@ -32,7 +32,7 @@ def build_ivf(store: VectorStore, kind: CandidateKind) -> Any:
             index.train(sample_ND)
         for first in range(0, len(store), _ADDED_VECTORS):
             index.add(store.decode(slice(first, first + _ADDED_VECTORS)))
-            release_pages(store.records_N)
+            release_pages(store.records_N.values)
     return index
 
 

@@ -129,7 +129,7 @@ class PassageRanking:
         self._spread = _spread(store)
         self._above_P = levels_V[level_P]
         self._centroids = CoarseLists(CoarseCodebooks.from_codec(centroids.codec, extra_V=levels_V), 1)
-        codes_PC = np.concatenate([centroids.records_P["codes"] >> 4, level_P[:, None]], axis=1)
+        codes_PC = np.concatenate([centroids.records_P[:]["codes"] >> 4, level_P[:, None]], axis=1)
         self._centroids.fill(0, np.array([0, len(codes_PC)]), codes_PC)
 
     def best(self, projected_BK: Floats, count: int) -> tuple[NDArray[np.int64], Floats]:
@@ -164,10 +164,10 @@ def passage_lists(store: VectorStore) -> CoarseLists:
     while first < len(edges_P) - 1:
         last = max(int(np.searchsorted(edges_P, edges_P[first] + _PACKED_ROWS, side="right")) - 1, first + 1)
         rows = slice(*edges_P[[first, last]].tolist())
-        codes_NC = np.right_shift(store.records_N["codes"][rows, : codebooks.codes], 4, dtype=np.uint8)
+        codes_NC = np.right_shift(store.records_N[rows]["codes"][:, : codebooks.codes], 4, dtype=np.uint8)
         lists.fill(first, edges_P[first : last + 1], codes_NC)
         first = last
-    release_pages(store.records_N)
+    release_pages(store.records_N.values)
     return lists
 
 

@@ -1,1 +1,1 @@
-"""Files of an index: written durably, mapped into memory, locked by their one writer."""
+"""Files of an index: written durably, mapped into memory, verified when read, locked by their one writer."""

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from densephrases.errors import DiskFullError, PhraseIndexError
 from densephrases.index.files.open_files import with_more_files
 
 DAMAGE_REMEDY = "restore it from a copy or build a new index"
+BLOCK_BYTES = 1 << 14  # that have a checksum of their own; zlib lets other threads run while it reads as many
 _BUFFER = 1 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -53,12 +55,13 @@ def _link_refused(path: str | Path) -> PhraseIndexError:
 
 
 class HashedFile:
-    """A new file and the hash of what was written to it so far."""
+    """A new file, the hash of what was written to it so far, and a CRC-32 of each block of it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = BufferedWriter(FileIO(path, "wb", opener=opened_here), _BUFFER)
         self._digest = sha256()
+        self.checksums: list[int] = []
         self.size = 0
 
     def write(self, data: Any) -> None:
@@ -67,7 +70,15 @@ class HashedFile:
         with naming(self._path):
             self._file.write(view)
         self._digest.update(view)
+        self._checksum(view)
         self.size += len(view)
+
+    def _checksum(self, view: memoryview) -> None:
+        begun = self.size % BLOCK_BYTES
+        if begun:
+            self.checksums[-1] = zlib.crc32(view[: BLOCK_BYTES - begun], self.checksums[-1])
+            view = view[BLOCK_BYTES - begun :]
+        self.checksums += [zlib.crc32(view[at : at + BLOCK_BYTES]) for at in range(0, len(view), BLOCK_BYTES)]
 
     def finish(self) -> FileEntry:
         with naming(self._path):

@@ -38,7 +38,7 @@ def array_file(name: str) -> str:
     return f"{name}.bin"
 
 
-SEGMENT_FILES = (
+DATA_FILES = (
     *map(array_file, ARRAYS),
     TEXT_FILE,
     RECORDS_FILE,
@@ -47,6 +47,8 @@ SEGMENT_FILES = (
     QUANTIZER_FILE,
     COUNTS_FILE,
 )
+CHECKSUMS_FILE = "block_checksums.bin"  # of the blocks of all of these; segments of earlier versions have none
+SEGMENT_FILES = (*DATA_FILES, CHECKSUMS_FILE)
 
 FORMER_FILES = {
     CENTROIDS_FILE: "means.bin",

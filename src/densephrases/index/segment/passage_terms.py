@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Ints, ranges
+from densephrases.index.files.checked import CheckedArray
 from densephrases.text.hashed_terms import TERMS, terms
 from densephrases.text.passages import Passage
 
@@ -49,20 +50,20 @@ class SegmentTerms:
     """The terms of a segment's passages; arrays may be mapped."""
 
     edges_P: Ints
-    terms_T: NDArray[np.uint16]
+    terms_T: CheckedArray
     passages_V: Ints
 
     @classmethod
-    def open(cls, array: Callable[[str], NDArray[Any]], counts: NDArray[np.uint8]) -> Self:
-        passages_V = np.frombuffer(zlib.decompress(counts.tobytes()), _COUNTS).astype(np.int64)
-        return cls(array("term_edges"), array("terms"), passages_V)
+    def open(cls, edges_P: Ints, terms: CheckedArray, counts: NDArray[np.uint8]) -> Self:
+        """Raises ValueError if the counts are not those of all possible terms."""
+        return cls(edges_P, terms, _unpacked(counts))
 
     @classmethod
     def from_passages(cls, passages: Sequence[Passage]) -> Self:
         """In memory."""
         found = PassageTerms.from_passages(passages)
         edges_P = np.cumsum([0, *found.counts_P])
-        return cls(edges_P, found.terms_T, np.bincount(found.terms_T, minlength=TERMS))
+        return cls(edges_P, CheckedArray(found.terms_T), np.bincount(found.terms_T, minlength=TERMS))
 
     @property
     def passages(self) -> int:
@@ -74,12 +75,14 @@ class SegmentTerms:
             return np.zeros(len(passages_N), dtype=bool)
         low_N, stop_N = self.edges_P[passages_N], self.edges_P[passages_N + 1]
         high_N = stop_N
+        self.terms_T.verify_ranges(low_N, stop_N)
+        terms_T = self.terms_T.values
         for _ in range(int((stop_N - low_N).max(initial=0)).bit_length()):
             middle_N = (low_N + high_N) >> 1
             # Where a search has ended, the middle is the end of the passage, which may be the end of the array.
-            below_N = (self.terms_T.take(middle_N, mode="clip") < terms_N) & (middle_N < high_N)
+            below_N = (terms_T.take(middle_N, mode="clip") < terms_N) & (middle_N < high_N)
             low_N, high_N = np.where(below_N, middle_N + 1, low_N), np.where(below_N, high_N, middle_N)
-        return np.asarray((low_N < stop_N) & (self.terms_T.take(low_N, mode="clip") == terms_N))
+        return np.asarray((low_N < stop_N) & (terms_T.take(low_N, mode="clip") == terms_N))
 
     def passages_having(self, passages_N: Ints) -> Ints:
         """In how many of some passages each term occurs (V)."""
@@ -90,6 +93,18 @@ class SegmentTerms:
     def of_passages(self, first: int, last: int) -> PassageTerms:
         edges_P = self.edges_P[first : last + 1]
         return PassageTerms(self.terms_T[int(edges_P[0]) : int(edges_P[-1])], np.diff(edges_P))
+
+
+def _unpacked(counts: NDArray[np.uint8]) -> Ints:
+    size = TERMS * _COUNTS.itemsize
+    try:
+        unpacker = zlib.decompressobj()
+        unpacked = unpacker.decompress(counts.tobytes(), size + 1)
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
+    if len(unpacked) != size or not unpacker.eof:
+        raise ValueError(f"it does not hold {TERMS} counts")
+    return np.frombuffer(unpacked, _COUNTS).astype(np.int64)
 
 
 class TermWriter:

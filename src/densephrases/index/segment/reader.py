@@ -12,13 +12,19 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Bytes
 from densephrases.built_once import BuiltOnce
+from densephrases.errors import PhraseIndexError
 from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.by_kind import open_candidates
+from densephrases.index.candidates.ivf_file import CANDIDATE_CHECKSUMS_FILE, INVERTED_FILES
+from densephrases.index.files.checked import CheckedArray, CheckedFile, as_array, read_block_checksums
+from densephrases.index.files.durable import DAMAGE_REMEDY
 from densephrases.index.files.mapped import map_file
 from densephrases.index.manifest import SegmentEntry
+from densephrases.index.segment.bounds import expected_count, impossible
 from densephrases.index.segment.files import (
     ARRAYS,
     CENTROIDS_FILE,
+    CHECKSUMS_FILE,
     FORMER_FILES,
     QUANTIZER_FILE,
     RECORDS_FILE,
@@ -63,7 +69,8 @@ class Segment:
         self.entry = entry
         self.settings = settings
         self._pq = pq
-        self._files = {name: map_file(folder / name, file.size) for name, file in entry.files.items()}
+        self._files = _checked_files(folder, entry)
+        self._arrays: dict[str, NDArray[Any]] = {}
 
     @property
     def name(self) -> str:
@@ -81,12 +88,41 @@ class Segment:
     def vectors(self) -> int:
         return self.entry.vectors
 
+    @property
+    def has_block_checksums(self) -> bool:
+        """Whether damage of every file is noticed when it is read; segments of earlier versions have none."""
+        return CHECKSUMS_FILE in self._files
+
     def array(self, name: str) -> NDArray[Any]:
-        return self.blob(array_file(name)).view(ARRAYS[name])
+        """All of an array, verified."""
+        if name not in self._arrays:
+            file = self.file(array_file(name))
+            values = as_array(file, file.whole(), ARRAYS[name], expected_count(name, self.entry))
+            if problem := impossible(name, values, self.entry):
+                raise file.damaged(problem)
+            self._arrays[name] = values
+        return self._arrays[name]
+
+    def lazy_array(self, name: str) -> CheckedArray:
+        """An array whose parts are verified when they are read."""
+        return CheckedArray.from_file(self.file(array_file(name)), ARRAYS[name], expected_count(name, self.entry))
 
     def blob(self, file: str) -> Bytes:
-        """The bytes of a file: segments of version 0.1 have other names for some."""
-        return self._files[file if file in self._files else FORMER_FILES.get(file, file)]
+        """All bytes of a file, verified."""
+        return self.file(file).whole()
+
+    def file(self, name: str) -> CheckedFile:
+        """Segments of version 0.1 have other names for some files."""
+        found = self._files.get(name) or self._files.get(FORMER_FILES.get(name, name))
+        if found is None:
+            raise PhraseIndexError(f"Segment '{self.folder}' has no {name}; {DAMAGE_REMEDY}.")
+        return found
+
+    def verify_unblocked(self) -> None:
+        """Compare the files with their SHA-256 that have no checksums of blocks."""
+        for file in self._files.values():
+            if not file.has_checksums:
+                file.whole()
 
     @cached_property
     def passage_documents(self) -> NDArray[np.uint32]:
@@ -116,8 +152,16 @@ class Segment:
     def store(self) -> VectorStore:
         settings = self.settings
         pq = settings.resolve_pq(self._pq)
-        codec = CODECS[settings.quantizer].from_bytes(self.blob(QUANTIZER_FILE), settings.dim, pq)
-        return VectorStore.from_bytes(self.blob(VECTORS_FILE), codec, self.blob(CENTROIDS_FILE), self.vector_edges)
+        try:
+            codec = CODECS[settings.quantizer].from_bytes(self.blob(QUANTIZER_FILE), settings.dim, pq)
+        except ValueError as error:
+            raise self.file(QUANTIZER_FILE).damaged(str(error)) from error
+        records_N = CheckedArray.from_file(self.file(VECTORS_FILE), codec.row_type, self.vectors)
+        centroid_codec = codec.centroid_codec
+        if centroid_codec is None:
+            return VectorStore(records_N, codec)
+        centroids_P = CheckedArray.from_file(self.file(CENTROIDS_FILE), centroid_codec.row_type, self.passages)
+        return VectorStore.with_centroids(records_N, codec, centroids_P, self.vector_edges)
 
     @BuiltOnce
     def candidates(self) -> CandidateIndex:
@@ -125,7 +169,10 @@ class Segment:
 
     @cached_property
     def terms(self) -> SegmentTerms:
-        return SegmentTerms.open(self.array, self.blob(COUNTS_FILE))
+        try:
+            return SegmentTerms.open(self.array("term_edges"), self.lazy_array("terms"), self.blob(COUNTS_FILE))
+        except ValueError as error:
+            raise self.file(COUNTS_FILE).damaged(str(error)) from error
 
     @cached_property
     def metadata_index(self) -> MetadataIndex | None:
@@ -148,7 +195,8 @@ class Segment:
 
     def max_span(self, rows_N: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many further rows a phrase that begins at each may include."""
-        return self._token_offsets.max_span(rows_N)
+        within_N = self.vectors - 1 - rows_N  # whatever is stored
+        return np.minimum(self._token_offsets.max_span(rows_N), within_N)
 
     @property
     def longest_span(self) -> int:
@@ -156,7 +204,13 @@ class Segment:
 
     def text(self, document: int) -> str:
         start, end = self._text_edges[document : document + 2].tolist()
-        return self.text_bytes(start, end).decode()
+        return self._decoded(self.text_bytes(start, end))
+
+    def _decoded(self, text: bytes) -> str:
+        try:
+            return text.decode()
+        except UnicodeDecodeError as error:
+            raise self.file(TEXT_FILE).damaged(f"a text in it is not UTF-8 ({error})") from error
 
     def text_bytes(self, start: int, end: int) -> bytes:
         """Bytes of all texts, one after the other."""
@@ -165,11 +219,15 @@ class Segment:
     def passage_text(self, passage: int) -> str:
         """Read alone, without the rest of the document."""
         start = int(self.passage_bytes[passage])
-        return self.text_bytes(start, start + int(self._passage_lengths[passage])).decode()
+        return self._decoded(self.text_bytes(start, start + int(self._passage_lengths[passage])))
 
     def record(self, document: int) -> DocumentRecord:
         start, end = self._record_edges[document : document + 2].tolist()
-        return DocumentRecord(*json.loads(self._records[start:end].tobytes()))
+        try:
+            identifier, title, metadata = json.loads(self._records[start:end].tobytes())
+        except (ValueError, TypeError, RecursionError) as error:
+            raise self.file(RECORDS_FILE).damaged(f"document {document} cannot be read ({error})") from error
+        return DocumentRecord(identifier, title, metadata)
 
     def document(self, number: int) -> Document:
         record = self.record(number)
@@ -188,11 +246,12 @@ class Segment:
 
     @cached_property
     def _text(self) -> BlockedText:
-        return BlockedText(self.folder / TEXT_FILE, self.blob(TEXT_FILE), self.array("text_blocks"))
+        file = self.file(TEXT_FILE)
+        return BlockedText(file.path, CheckedArray.from_file(file, "u1"), self.array("text_blocks"))
 
     @cached_property
-    def _records(self) -> NDArray[np.uint8]:
-        return self.blob(RECORDS_FILE)
+    def _records(self) -> CheckedArray:
+        return CheckedArray.from_file(self.file(RECORDS_FILE), "u1")
 
     @cached_property
     def _text_edges(self) -> NDArray[np.int64]:
@@ -204,7 +263,7 @@ class Segment:
 
     @cached_property
     def _token_offsets(self) -> TokenOffsets:
-        return TokenOffsets.open(self.array)
+        return TokenOffsets.open(self.array, self.lazy_array)
 
     @cached_property
     def _passage_lengths(self) -> NDArray[np.uint32]:
@@ -217,3 +276,22 @@ class Segment:
     @cached_property
     def _id_documents(self) -> NDArray[np.uint32]:
         return self.array("id_documents")
+
+
+def _checked_files(folder: Path, entry: SegmentEntry) -> dict[str, CheckedFile]:
+    """All files, mapped, each with the checksums of its blocks where it has any."""
+    data = {name: map_file(folder / name, file.size) for name, file in entry.files.items()}
+    checksums: dict[str, NDArray[np.uint32]] = {}
+    of_candidates = {name for name in entry.files if name in INVERTED_FILES}
+    for name, covered in (
+        (CHECKSUMS_FILE, entry.files.keys() - of_candidates),
+        (CANDIDATE_CHECKSUMS_FILE, of_candidates),
+    ):
+        if name in data:
+            file = CheckedFile(folder / name, data[name], entry.files[name], None)
+            sizes = {other: entry.files[other].size for other in covered if other != name}
+            checksums |= read_block_checksums(file, sizes)
+    return {
+        name: CheckedFile(folder / name, data[name], written, checksums.get(name))
+        for name, written in entry.files.items()
+    }

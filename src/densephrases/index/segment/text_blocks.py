@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.errors import PhraseIndexError
+from densephrases.index.files.checked import CheckedArray
 from densephrases.index.files.durable import DAMAGE_REMEDY, HashedFile
 
 # Ten passages from all over take 0.7 ms on one ARM core, and the text of `squad-dev` 0.403 of its size; with blocks of
@@ -90,7 +91,7 @@ def _deflated(block: bytes, first: bytes) -> bytes:
 class BlockedText:
     """Reads any bytes of the texts from mapped blocks; several threads may."""
 
-    def __init__(self, path: Path, data: NDArray[np.uint8], edges: NDArray[np.int64]) -> None:
+    def __init__(self, path: Path, data: CheckedArray, edges: NDArray[np.int64]) -> None:
         # Not a method of this object: it would never be given back, as the cache knows what fills it.
         self._block = lru_cache(_CACHED_BLOCKS)(_PackedBlocks(path, data, edges).block)
 
@@ -105,10 +106,12 @@ class BlockedText:
 @dataclass(frozen=True)
 class _PackedBlocks:
     path: Path
-    data: NDArray[np.uint8]
+    data: CheckedArray
     edges: NDArray[np.int64]  # in `data`, one more than blocks
 
     def block(self, number: int) -> bytes:
+        if not 0 <= number < len(self.edges) - 1:
+            raise PhraseIndexError(f"'{self.path}' has no block {number}, but a passage in it; {DAMAGE_REMEDY}.")
         if number < FIRST_BLOCKS:
             return self._first[number * BLOCK_BYTES : (number + 1) * BLOCK_BYTES]
         return self._inflated(number, self._first)
@@ -124,7 +127,7 @@ class _PackedBlocks:
         start, stop = self.edges[number : number + 2].tolist()
         unpacker: Any = zlib.decompressobj(zdict=first)
         try:
-            block: bytes = unpacker.decompress(self.data[start:stop])
+            block: bytes = unpacker.decompress(self.data[start:stop], BLOCK_BYTES + 1)
         except zlib.error as error:
             raise self._damaged(number, str(error)) from error
         if not unpacker.eof:

@@ -17,6 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Ints
+from densephrases.errors import PhraseIndexError
+from densephrases.index.files.checked import CheckedArray
+from densephrases.index.files.durable import DAMAGE_REMEDY
 
 TOKEN_OFFSET_ARRAYS = {
     "token_offset_lows": "u1",  # the lowest eight bits of each offset
@@ -26,6 +29,7 @@ TOKEN_OFFSET_ARRAYS = {
     "rare_extent_vectors": "<u4",  # the listed token vectors
     "rare_extents": "<u4",
 }
+ROW_ARRAYS = ("token_offset_lows", "token_extents")
 
 _LOW_BITS = 8
 _LOW = (1 << _LOW_BITS) - 1
@@ -41,18 +45,21 @@ _LISTED = 255
 class TokenOffsets:
     """Offsets and extents of the kept tokens of a segment; arrays may be mapped."""
 
-    lows_R: NDArray[np.uint8]
+    lows_R: CheckedArray
     rows_H: NDArray[np.uint32]
-    codes_R: NDArray[np.uint8]
+    codes_R: CheckedArray
     lengths_C: Ints
     max_span_C: Ints
     rare_rows_E: NDArray[np.uint32]
     rare_extents_E: NDArray[np.uint32]
 
     @classmethod
-    def open(cls, array: Callable[[str], NDArray[Any]]) -> Self:
-        """From arrays by name."""
-        lows_R, rows_H, codes_R, frequent, rare_rows_E, rare_extents_E = map(array, TOKEN_OFFSET_ARRAYS)
+    def open(cls, array: Callable[[str], NDArray[Any]], of_rows: Callable[[str], CheckedArray]) -> Self:
+        """From arrays by name; those with a value for each row are verified as rows are asked for."""
+        lows_R, codes_R = map(of_rows, ROW_ARRAYS)
+        rows_H, frequent, rare_rows_E, rare_extents_E = (
+            array(name) for name in TOKEN_OFFSET_ARRAYS if name not in ROW_ARRAYS
+        )
         extents_C = np.zeros(_LISTED + 1, dtype=np.uint32)
         extents_C[: len(frequent)] = frequent
         return cls(lows_R, rows_H, codes_R, _lengths(extents_C), _max_span(extents_C), rare_rows_E, rare_extents_E)
@@ -77,9 +84,16 @@ class TokenOffsets:
         values_N = values_C.take(codes_N)
         (listed,) = (codes_N == _LISTED).nonzero()
         if len(listed):
-            listed_N = self.rare_rows_E.searchsorted(rows_N[listed].astype(np.uint32))
-            values_N[listed] = of_extents(self.rare_extents_E[listed_N])
+            values_N[listed] = of_extents(self._rare_extents(rows_N[listed]))
         return values_N
+
+    def _rare_extents(self, rows_N: Ints) -> NDArray[np.uint32]:
+        listed_N = self.rare_rows_E.searchsorted(rows_N.astype(np.uint32))
+        if len(self.rare_rows_E) == 0 or (self.rare_rows_E.take(listed_N, mode="clip") != rows_N).any():
+            raise PhraseIndexError(
+                f"A segment lacks the extents of some of its tokens: its token_extents are damaged; {DAMAGE_REMEDY}."
+            )
+        return np.asarray(self.rare_extents_E[listed_N])
 
 
 def _lengths(extents: NDArray[np.uint32]) -> Ints:

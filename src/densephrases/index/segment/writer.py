@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from densephrases.index.files.checked import CheckedArray, write_block_checksums
 from densephrases.index.files.durable import FileEntry, open_hashed
 from densephrases.index.files.mapped import release_pages
 from densephrases.index.manifest import SegmentEntry
@@ -15,9 +16,10 @@ from densephrases.index.segment.document_keys import PreparedDocument
 from densephrases.index.segment.files import (
     ARRAYS,
     CENTROIDS_FILE,
+    CHECKSUMS_FILE,
+    DATA_FILES,
     QUANTIZER_FILE,
     RECORDS_FILE,
-    SEGMENT_FILES,
     TEXT_FILE,
     VECTORS_FILE,
     array_file,
@@ -52,7 +54,7 @@ class SegmentWriter:
         self.folder = folder
         self.codec = codec
         self._encode = encode
-        self._files = open_hashed(folder, SEGMENT_FILES)
+        self._files = open_hashed(folder, DATA_FILES)
         self._text = BlockWriter(self._files[TEXT_FILE], partial(self._append, "text_blocks"))
         self._token_offsets = TokenOffsetWriter(self._append)
         self._terms = TermWriter(self._append)
@@ -143,9 +145,9 @@ class SegmentWriter:
         self._copy_edges(segment, "vector_edges", passages, self.vectors - rows.start)
         self._copy_token_offsets(segment, rows, text_shift)
         self._copy_terms(segment, passages)
-        self._copy_bytes(VECTORS_FILE, segment.store.records_N[rows])
+        self._copy_bytes(VECTORS_FILE, segment.store.records_N, rows.start, rows.stop)
         if segment.store.centroids is not None:
-            self._copy_bytes(CENTROIDS_FILE, segment.store.centroids.records_P[passages])
+            self._copy_bytes(CENTROIDS_FILE, segment.store.centroids.records_P, passages.start, passages.stop)
         self._hashes.append(_hashes_in_order(segment)[first:last])
         self._metadata.copy(segment.metadata_index, first, last, lambda number: segment.record(number).metadata)
         self.documents += last - first
@@ -165,6 +167,8 @@ class SegmentWriter:
         self._files[QUANTIZER_FILE].write(self.codec.to_bytes())
         self._files[COUNTS_FILE].write(self._terms.finish())
         files: dict[str, FileEntry] = {name: file.finish() for name, file in self._files.items()}
+        checksums = {name: file.checksums for name, file in self._files.items()}
+        files[CHECKSUMS_FILE] = write_block_checksums(self.folder / CHECKSUMS_FILE, checksums)
         return SegmentEntry(name, self.documents, self.passages, self.vectors, files, partial=partial)
 
     def abandon(self) -> None:
@@ -187,7 +191,7 @@ class SegmentWriter:
     def _copy_records(self, segment: Segment, first: int, last: int) -> None:
         start, stop = segment.array("record_edges")[[first, last]].tolist()
         self._copy_edges(segment, "record_edges", slice(first, last), self._records.size - start)
-        self._copy_bytes(RECORDS_FILE, segment.blob(RECORDS_FILE)[start:stop])
+        self._copy_bytes(RECORDS_FILE, CheckedArray.from_file(segment.file(RECORDS_FILE), "u1"), start, stop)
 
     def _copy_token_offsets(self, segment: Segment, rows: slice, shift: int) -> None:
         for first in range(rows.start, rows.stop, _COPIED_ROWS):
@@ -204,11 +208,11 @@ class SegmentWriter:
         """The edges after each item; the one before the first is written already."""
         self._append(name, segment.array(name)[items.start + 1 : items.stop + 1] + shift)
 
-    def _copy_bytes(self, file: str, data: NDArray[Any]) -> None:
-        data = data.view(np.uint8)
-        for first in range(0, len(data), _COPIED_BYTES):
-            self._files[file].write(data[first : first + _COPIED_BYTES])
-        release_pages(data)
+    def _copy_bytes(self, file: str, data: CheckedArray, start: int, stop: int) -> None:
+        rows = max(_COPIED_BYTES // data.dtype.itemsize, 1)
+        for first in range(start, stop, rows):
+            self._files[file].write(data[first : min(first + rows, stop)].view(np.uint8))
+        release_pages(data.values)
 
 
 class _ByteOffsets:

@@ -7,7 +7,7 @@ import numpy as np
 
 from densephrases.arrays import Floats, Ints, inner_products, owners
 from densephrases.built_once import BuiltOnce
-from densephrases.quantize.base import Records
+from densephrases.index.files.checked import CheckedArray
 from densephrases.quantize.product import PQCodec
 
 _KEPT_BYTES = 1 << 25  # centroids that take no more when decoded stay decoded
@@ -18,7 +18,7 @@ _KEPT_BYTES = 1 << 25  # centroids that take no more when decoded stay decoded
 class PassageCentroids:
     """The centroid of each passage; `edges_P` are the first rows of passages, one more than passages."""
 
-    def __init__(self, records_P: Records, edges_P: Ints, codec: PQCodec) -> None:
+    def __init__(self, records_P: CheckedArray, edges_P: Ints, codec: PQCodec) -> None:
         self.records_P = records_P
         self.edges_P = edges_P
         self.codec = codec
@@ -63,4 +63,4 @@ class PassageCentroids:
     def _decoded(self) -> Floats | None:
         """All of them if they are few."""
         few = 4 * len(self.records_P) * len(self.codec.codebooks.components_K) <= _KEPT_BYTES
-        return self.codec.components(self.records_P) if few else None
+        return self.codec.components(self.records_P[:]) if few else None

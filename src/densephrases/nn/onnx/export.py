@@ -17,6 +17,7 @@ from onnx.external_data_helper import set_external_data
 from torch import Tensor, nn
 
 from densephrases.atomic_files import replace_file, replacing
+from densephrases.checksums import remove_checksums, write_checksums
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.card import CARD_FILE
 from densephrases.model.folders import writable_folder
@@ -41,6 +42,7 @@ def export_model(model: PhraseModel, folder: Path, precisions: Sequence[str] = P
     """Write a folder that `densephrases.load` reads without torch."""
     _refuse_unknown(precisions)
     writable_folder(folder).mkdir(parents=True, exist_ok=True)
+    remove_checksums(folder)
     with TemporaryDirectory() as scratch:
         graphs = _trace_graphs(model, Path(scratch))
         for precision in precisions:
@@ -54,6 +56,7 @@ def export_model(model: PhraseModel, folder: Path, precisions: Sequence[str] = P
         replace_file(folder / CARD_FILE, card)
     config = model.config.with_fingerprint(model.passage_fingerprint())
     config.save(folder)  # last: its presence means the folder is complete
+    write_checksums(folder)
 
 
 def export_questions(tower: QuestionTower, folder: Path) -> None:
