@@ -12,7 +12,8 @@ from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import seed as seeded
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
@@ -225,7 +226,7 @@ class Handles(RuleBasedStateMachine):
             assert {name for name in self.committed if handle.index.document(name)} == self.committed.keys()
 
 
-def attack(cases: int, seed_: int, folder: Path) -> Outcome:
+def attack(cases: int, seed: int, folder: Path) -> Outcome:
     """At least as many steps."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as elsewhere:
         attacked: type[Handles] = type("Attacked", (Handles,), {"folder": folder, "elsewhere": elsewhere, "steps": 0})
@@ -233,9 +234,9 @@ def attack(cases: int, seed_: int, folder: Path) -> Outcome:
             if attacked.steps >= cases:
                 break
             try:
-                run_state_machine_as_test(seed(seed_ + turn)(attacked), settings=_settings(cases - attacked.steps))
+                run_state_machine_as_test(seeded(seed + turn)(attacked), settings=_settings(cases - attacked.steps))
             except Exception as error:
-                return Outcome(PROMISE, attacked.steps, (f"seed {seed_ + turn}: {type(error).__name__}: {error}",))
+                return Outcome(PROMISE, attacked.steps, (f"seed {seed + turn}: {type(error).__name__}: {error}",))
     return Outcome(PROMISE, attacked.steps)
 
 
