@@ -14,7 +14,7 @@ LIGHT := $(VENV)/.light
 FULL := $(VENV)/.full
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check env clean
+.PHONY: help demo test faults check env clean
 
 help:  ## Show this list
 	@echo "make TARGET, with one of:"
@@ -25,6 +25,9 @@ demo: $(if $(wildcard $(FULL)),$(FULL),$(LIGHT))  ## Index some articles with th
 
 test: $(FULL)  ## Run all tests
 	$(BIN)/python -m pytest -n 2
+
+faults: $(FULL)  ## Attack what the package promises: kills, faults of the disk, damage, fuzzed inputs, load
+	$(BIN)/python -m tests.faults
 
 check: $(FULL)  ## Check format, lint, types and the direction of imports
 	$(BIN)/ruff format --check .

@@ -1,4 +1,4 @@
-"""Nearest centroids, and matrix products that stay in the calling thread."""
+"""Nearest centroids, and matrix products that do not depend on the number of points."""
 
 from typing import Any
 
@@ -10,6 +10,8 @@ from densephrases.arrays import Ints
 Points = NDArray[np.floating[Any]]
 
 _ONE_THREAD = 1 << 18  # multiplications
+_TILE = 16  # points: blocks of whole tiles, as BLAS computes what is left over in another order
+_BLOCK = 512
 
 # Shape suffixes: N points, M components, V centroids.
 
@@ -27,12 +29,19 @@ def one_thread_product(points_NM: Points, matrix_MV: Points) -> Points:
     Once awake they keep cores busy for 70 ms, which faiss needs next. And several threads encode vectors: each of them
     would wake one for every core.
     """
-    step = max(_ONE_THREAD // matrix_MV.size, 1)
-    if len(points_NM) <= step:
-        return np.asarray(points_NM @ matrix_MV)
-    products_NV = np.empty((len(points_NM), matrix_MV.shape[1]), dtype=np.result_type(points_NM, matrix_MV))
-    whole = len(points_NM) - len(points_NM) % step
-    stacked = points_NM[:whole].reshape(-1, step, len(matrix_MV))
-    np.matmul(stacked, matrix_MV, out=products_NV[:whole].reshape(*stacked.shape[:2], -1))
-    np.matmul(points_NM[whole:], matrix_MV, out=products_NV[whole:])
-    return products_NV
+    few = _ONE_THREAD // matrix_MV.size
+    return product_in_blocks(points_NM, matrix_MV, max(few - few % _TILE, 1))
+
+
+def product_in_blocks(points_NM: Points, matrix_MV: Points, block: int = _BLOCK) -> Points:
+    """A product in blocks of equally many points, the last one filled up with zeros.
+
+    The last digits of a product depend on its shape. So a point has the same product in whatever company it comes.
+    """
+    blocks = -(-len(points_NM) // block)
+    filled_NM = points_NM
+    if len(points_NM) < blocks * block:
+        filled_NM = np.zeros((blocks * block, points_NM.shape[1]), dtype=points_NM.dtype)
+        filled_NM[: len(points_NM)] = points_NM
+    products = np.matmul(filled_NM.reshape(blocks, block, len(matrix_MV)), matrix_MV)
+    return np.asarray(products.reshape(blocks * block, matrix_MV.shape[1])[: len(points_NM)])

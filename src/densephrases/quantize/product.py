@@ -14,7 +14,7 @@ from densephrases.arrays import Bytes, Floats, inner_products
 from densephrases.errors import ConfigError
 from densephrases.quantize.base import Codec, IndexCodec, Records, Scorer
 from densephrases.quantize.codebooks import VALUES, Codebooks, ProductQuantizer
-from densephrases.quantize.nearest import nearest_centroids
+from densephrases.quantize.nearest import nearest_centroids, product_in_blocks
 
 # Shape suffixes: B queries, N vectors, D vector size, K components, F bytes, V values of a byte, G bytes with M
 # components each.
@@ -37,7 +37,8 @@ class PQCodec(Codec):
         return np.dtype([("codes", "u1", (len(self.codebooks.sizes_F),))])
 
     def encode(self, vectors_ND: NDArray[np.floating[Any]]) -> Records:
-        components_NK = (np.asarray(vectors_ND, dtype=np.float32) - self.mean_D) @ self.product_quantizer.projection_DK
+        centred_ND = np.asarray(vectors_ND, dtype=np.float32) - self.mean_D
+        components_NK = product_in_blocks(centred_ND, self.product_quantizer.projection_DK)
         ordered_NK = np.asarray(components_NK[:, self.codebooks.components_K], dtype=np.float32)
         records_N = np.zeros(len(vectors_ND), dtype=self.row_type)
         for byte, group in enumerate(self.codebooks.groups):
@@ -45,9 +46,8 @@ class PQCodec(Codec):
         return records_N
 
     def decode(self, records_N: Records) -> Floats:
-        return np.asarray(
-            self.components(records_N) @ self.product_quantizer.reconstruction_KD + self.mean_D, dtype=np.float32
-        )
+        components_NK = self.components(records_N)
+        return np.asarray(product_in_blocks(components_NK, self.product_quantizer.reconstruction_KD) + self.mean_D)
 
     def components(self, records_N: Records) -> Floats:
         """The components (N, K) of decoded records."""
