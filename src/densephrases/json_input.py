@@ -20,7 +20,7 @@ _NO_BRACKET = re.compile(r"[^][{}]++")
 
 def parse_json(source: str | bytes, most_values: int | None = None) -> Any:
     """The value of a JSON text. NaN, deep nesting and more values than allowed are refused before memory is taken."""
-    text = source if isinstance(source, str) else source.decode("utf-8-sig")
+    text = source if isinstance(source, str) else source.decode(json.detect_encoding(source))
     _refuse_excess(text, most_values)
     try:
         return json.loads(text, parse_constant=refuse_constant)
@@ -49,6 +49,8 @@ def depth(value: Any) -> int:
 
 def check_fields(kind: type, values: Mapping[str, Any]) -> None:
     """Compare an object with the fields of a dataclass: names, types, and numbers of a sensible size."""
+    if not isinstance(values, dict):
+        raise ValueError(f"{values!r:.60} is no object")
     known = {field.name: field for field in fields(kind)}
     if unknown := sorted(values.keys() - known.keys()):
         raise ValueError(f"unknown {', '.join(map(repr, unknown))}")
@@ -72,6 +74,8 @@ def _fits(value: Any, expected: Any) -> bool:
     if origin is dict:
         _, inner = get_args(expected)
         return isinstance(value, dict) and all(_fits(item, inner) for item in value.values())
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_fits(item, get_args(expected)[0]) for item in value)
     if expected is float:
         return type(value) in (int, float) and abs(value) <= LARGEST  # false for NaN
     if expected is int:

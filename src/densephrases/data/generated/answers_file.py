@@ -1,6 +1,5 @@
 """The answers file: passages with their candidate answers as JSON lines, written with spaCy, read without it."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -13,6 +12,7 @@ from densephrases.data.generated.candidate_answers import PIPELINE, AnswerExtrac
 from densephrases.data.generated.resumable_lines import ResumableLines
 from densephrases.data.generated.source_passages import SourcePassage, read_source
 from densephrases.errors import DataError
+from densephrases.json_input import parse_json
 from densephrases.text.passages import Passage
 from densephrases.text.readers.files import UNREADABLE, open_lines
 
@@ -119,7 +119,7 @@ def read_answers(path: Path) -> Iterator[AnsweredPassage]:
 def _record(line: bytes, place: str) -> AnsweredPassage | None:
     """None for the first line, which holds the settings."""
     try:
-        record = json.loads(line)
+        record = parse_json(line)
         return None if "settings" in record else AnsweredPassage.from_record(record)
     except (KeyError, TypeError, ValueError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error

@@ -16,8 +16,27 @@ _DECLARED = re.compile(
 _MEANT_AS_WINDOWS = ("iso8859-1", "ascii")  # as in the HTML standard
 # The standard's encodings as Python names them. Python has more, among them some that are none of text.
 _ENCODINGS = frozenset(
-    "utf-8 cp866 koi8-r koi8-u mac-roman mac-cyrillic cp874 gbk gb18030 gb2312 big5 big5hkscs euc_jp iso2022_jp "
-    "shift_jis cp932 euc_kr cp949 tis-620".split()
+    [
+        "utf-8",
+        "cp866",
+        "koi8-r",
+        "koi8-u",
+        "mac-roman",
+        "mac-cyrillic",
+        "cp874",
+        "gbk",
+        "gb18030",
+        "gb2312",
+        "big5",
+        "big5hkscs",
+        "euc_jp",
+        "iso2022_jp",
+        "shift_jis",
+        "cp932",
+        "euc_kr",
+        "cp949",
+        "tis-620",
+    ]
 )
 _ENCODINGS |= {f"cp{number}" for number in range(1250, 1259)} | {f"iso8859-{number}" for number in range(2, 17)}
 

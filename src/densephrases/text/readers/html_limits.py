@@ -24,9 +24,13 @@ _TAG = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/><]{{0,40}})")
 _ATTRIBUTES = re.compile(rf"[^{_SPACE}/>]*+(?:{_ATTRIBUTE}){{0,{MOST_ATTRIBUTES}}}+")
 _ONE_MORE = re.compile(_ATTRIBUTE)
 
-_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+_VOID = frozenset(
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
+)
 # Their end tags are often left out; the start of the next, or the end of what they are in, ends them.
-_ENDED_BY_OTHERS = frozenset("p li dt dd tr td th tbody thead tfoot option optgroup rp rt".split())
+_ENDED_BY_OTHERS = frozenset(
+    ["p", "li", "dt", "dd", "tr", "td", "th", "tbody", "thead", "tfoot", "option", "optgroup", "rp", "rt"]
+)
 
 
 def refuse_slow_page(source: str, path: Path) -> None:

@@ -62,14 +62,14 @@ def read_json(
         try:
             for number, record in enumerate(_objects(file, limit), start=1):
                 yield _document(record, f"{path}, object {number}", f"{name}#{number}")
-        except _TooLarge as error:
+        except _TooLargeError as error:
             raise DataError(f"'{path}', object {number + 1}, {error}.") from error
         except ValueError as error:
             reason = getattr(error, "msg", error)  # without the position, which counts from the start of the buffer
             raise DataError(f"'{path}' is not JSON after {number} objects: {reason}.") from error
 
 
-class _TooLarge(ValueError):
+class _TooLargeError(ValueError):
     pass
 
 
@@ -178,7 +178,7 @@ class _Stream:
             except json.JSONDecodeError as error:
                 unread = len(self._buffer) - self._position
                 if unread > self._limit:
-                    raise _TooLarge(too_large(self._limit)) from error
+                    raise _TooLargeError(too_large(self._limit)) from error
                 if _is_final(error, len(self._buffer)) or not self._read(max(_CHUNK, unread)):
                     raise
             except RecursionError as error:

@@ -72,9 +72,7 @@ def _refuse_other_root(root: str, path: Path) -> None:
         raise DataError(f"'{path}' has the root <{root}>; expected <mediawiki>, a Wikipedia dump.")
 
 
-def _documents(
-    page: Element, media: Collection[str], prose: "Prose", path: Path
-) -> Iterator[Document | Skipped]:
+def _documents(page: Element, media: Collection[str], prose: "Prose", path: Path) -> Iterator[Document | Skipped]:
     revision = _child(page, "revision")
     source = _value(revision, "text")
     number = _value(page, "id")

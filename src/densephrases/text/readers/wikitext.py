@@ -57,7 +57,7 @@ def prose(source: str, media: Collection[str]) -> str:
 def _refuse_tangled(source: str) -> None:
     """For every construct that is not closed, the parser reads the rest of the article again, and again."""
     opened: list[str] = []
-    errors = 0
+    errors, most = 0, max(_FEW_ERRORS, _MOST_WORK // max(len(source), 1))
     for sign in _SIGN.finditer(source):
         if sign["closing"]:
             if opened and _ENDS.get(opened[-1], f"</{opened[-1][1:]}") == sign[0].lower():
@@ -67,9 +67,10 @@ def _refuse_tangled(source: str) -> None:
         elif sign["opening"] and sign[0].lower() not in _NEVER_CLOSED:
             opened.append(sign[0].lower())
             errors += len(opened) > _MOST_DEEP
-    errors += len(opened)
-    if errors > _FEW_ERRORS and errors * len(source) > _MOST_WORK:
-        raise DataError(f"The wikitext cannot be parsed: {errors:,} of its templates, links, tables or tags do not end.")
+        if errors > most:
+            break
+    if errors + len(opened) > most:
+        raise DataError("The wikitext cannot be parsed: too many of its templates, links, tables or tags do not end.")
 
 
 def _tidy(text: str) -> str:
