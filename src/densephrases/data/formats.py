@@ -120,7 +120,8 @@ def _trivia_question(entry: Mapping[str, Any], number: str) -> OpenQuestion:
     answer = entry.get("Answer") or {}  # the test set has none
     if not isinstance(answer, dict):
         raise ValueError(f"its 'Answer' is {type(answer).__name__}, expected an object")
-    answers = _texts([*([answer["Value"]] if "Value" in answer else []), *answer.get("Aliases", [])], "Aliases")
+    aliases = _texts(answer.get("Aliases", []), "Aliases")
+    answers = (*_texts([answer["Value"]] if "Value" in answer else [], "Value"), *aliases)
     return OpenQuestion(_id(entry.get("QuestionId"), number), _text(entry, "Question"), tuple(dict.fromkeys(answers)))
 
 
@@ -139,7 +140,7 @@ def _dpr(path: Path) -> Iterator[OpenQuestion]:
             yield OpenQuestion(
                 str(place.number), _unquoted(text), _texts(ast.literal_eval(_unquoted(answers)), "answers")
             )
-        except (ValueError, SyntaxError) as error:
+        except (ValueError, SyntaxError, RecursionError, MemoryError) as error:  # Python's for deep nesting
             raise DataError(f"{place} is no question: its answers {answers[:60]} are no list of texts.") from error
 
 

@@ -18,7 +18,7 @@ MANIFEST_FILE = "manifest.json"
 SEGMENTS_FOLDER = "segments"
 DELETED_FOLDER = "deleted"
 
-_PLAIN_NAME = re.compile(r"\w[\w.]*", re.ASCII)  # leads to no other folder
+_PLAIN_NAME = re.compile(r"\w[\w.]{0,99}", re.ASCII)  # leads to no other folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class SegmentEntry:
         deleted = None if values["deleted_entry"] is None else _file_entry(values["deleted_entry"])
         for name in (values["name"], *files, *([values["deleted_file"]] if deleted else [])):
             if not _PLAIN_NAME.fullmatch(name):
-                raise ValueError(f"{name!r} is no name of a segment or a file")
+                raise ValueError(f"{name!r} is no name of a segment or a file"[:200])
         values = {**values, "files": files, "deleted_entry": deleted}
         check_fields(cls, values)
         _refuse_negative(values, "documents", "passages", "vectors", "deleted")

@@ -39,14 +39,29 @@ class AnsweredPassage:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "AnsweredPassage":
-        passage = Passage(record["text"], record.get("title", ""))
-        asked = tuple(record.get("questions", ()))
-        source = SourcePassage(str(record["id"]), passage, int(record.get("article", 0)), asked)
-        found = tuple(CandidateAnswer(a["text"], a["start"], a.get("type", "")) for a in record["answers"])
+        passage = Passage(_text(record["text"]), _text(record.get("title", "")))
+        asked = tuple(map(_text, record.get("questions", ())))
+        source = SourcePassage(str(record["id"]), passage, _number(record.get("article", 0)), asked)
+        found = tuple(
+            CandidateAnswer(_text(a["text"]), _number(a["start"]), _text(a.get("type", ""))) for a in record["answers"]
+        )
         for candidate in found:
             if passage.text[candidate.start : candidate.end] != candidate.text:
                 raise ValueError(f"answer {candidate.text!r} is not at character {candidate.start} of its passage")
         return cls(source, found)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r:.60} is no text")
+    value.encode()  # half a surrogate pair is valid JSON but no text
+    return value
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r:.60} is no whole number of at least 0")
+    return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +136,6 @@ def _record(line: bytes, place: str) -> AnsweredPassage | None:
     try:
         record = parse_json(line)
         return None if "settings" in record else AnsweredPassage.from_record(record)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error
         raise DataError(f"{place} is not a passage with answers: {reason}.") from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 from densephrases.errors import DataError
 from densephrases.text.documents import Document, Skipped
 from densephrases.text.readers.files import OnOpen, open_text, split_name
-from densephrases.text.readers.limits import MAX_DOCUMENT, MOST_COLUMNS, MOST_VALUES, too_large
+from densephrases.text.readers.limits import MAX_DOCUMENT, MOST_BLANK, MOST_COLUMNS, MOST_VALUES, too_large
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -49,11 +49,11 @@ class _Lines:
 
     def __init__(self, file: TextIO, path: Path, delimiter: str, limit: int) -> None:
         self._file, self._path, self._delimiter, self._limit = file, path, delimiter, limit
-        self._number = 0
+        self._number = self._blank = 0
         self.begin_row()
 
     def begin_row(self) -> None:
-        self._characters = self._delimiters = 0
+        self._characters = self._delimiters = self._lines = 0
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -63,12 +63,16 @@ class _Lines:
         if not line:
             raise StopIteration
         self._number += 1
+        self._lines += 1
         self._characters += len(line)
         self._delimiters += line.count(self._delimiter)
+        self._blank = 0 if line.strip() else self._blank + 1
+        if self._blank > MOST_BLANK:
+            raise DataError(f"'{self._path}', line {self._number}, follows {MOST_BLANK:,} blank lines.")
         if self._characters > self._limit:
             raise DataError(f"'{self._path}', line {self._number}, {too_large(self._limit)}.")
-        if self._delimiters > MOST_VALUES:
-            raise DataError(f"'{self._path}', line {self._number}, has more than {MOST_VALUES:,} columns.")
+        if self._delimiters > MOST_VALUES or self._lines > MOST_VALUES:
+            raise DataError(f"'{self._path}', line {self._number}, has a row of more than {MOST_VALUES:,} columns or lines.")
         return line
 
 

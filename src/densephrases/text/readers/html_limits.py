@@ -15,6 +15,7 @@ from densephrases.text.readers.limits import MOST_VALUES
 MOST_WORK = 100_000_000  # open elements, summed over all start tags: a second or two
 MOST_ATTRIBUTES = 1_000  # of a tag
 _MOST_LOOKED_AT = 50  # characters, for each one of the page: attributes that contain tags are looked at again
+_SLOWER = 10  # Python than the parser
 _QUICK = 20_000  # characters with which no page gets slow
 
 _SPACE = r"\t\n\f\r "
@@ -44,16 +45,16 @@ def refuse_slow_page(source: str, path: Path) -> None:
     for tag in _TAG.finditer(source):
         name = tag[2].lower()
         if tag[1]:
-            work += _close(opened, name)
-            continue
-        attributes = _ATTRIBUTES.match(source, tag.end())
-        assert attributes is not None
-        if _ONE_MORE.match(source, attributes.end()):
-            raise DataError(f"'{path}' has a tag with more than {MOST_ATTRIBUTES:,} attributes.")
-        looked_at += attributes.end() - tag.start()
-        if name not in _VOID and not (name in _ENDED_BY_OTHERS and opened and opened[-1] == name):
-            opened.append(name)
-        work += len(opened)
+            work += _SLOWER * _close(opened, name)
+        else:
+            attributes = _ATTRIBUTES.match(source, tag.end())
+            assert attributes is not None
+            if _ONE_MORE.match(source, attributes.end()):
+                raise DataError(f"'{path}' has a tag with more than {MOST_ATTRIBUTES:,} attributes.")
+            looked_at += attributes.end() - tag.start()
+            if name not in _VOID and not (name in _ENDED_BY_OTHERS and opened and opened[-1] == name):
+                opened.append(name)
+            work += len(opened)
         if work > MOST_WORK or looked_at > _MOST_LOOKED_AT * len(source):
             raise DataError(f"'{path}' has tags nested too deeply.")
 

@@ -15,7 +15,7 @@ from densephrases.errors import DataError
 from densephrases.json_input import MOST_NESTED, parse_json, refuse_constant
 from densephrases.text.documents import Document, Skipped, metadata_json
 from densephrases.text.readers.files import OnOpen, open_lines, open_text
-from densephrases.text.readers.limits import MAX_DOCUMENT, MOST_VALUES, too_large
+from densephrases.text.readers.limits import MAX_DOCUMENT, MOST_BLANK, MOST_VALUES, too_large
 
 _KNOWN = {"id", "title", "text", "paragraphs", "metadata"}
 _CHUNK = 1 << 16
@@ -29,14 +29,17 @@ def read_json_lines(
 ) -> Iterator[Document | Skipped]:
     """One document per line, one line in memory at a time. A missing id becomes the line number: 'name#3'."""
     with open_lines(path, on_open) as file:
-        number = 0
+        number = blank = 0
         while line := file.readline(limit + 1):
             number += 1
+            blank = 0 if line.strip() else blank + 1
+            if blank > MOST_BLANK:
+                raise DataError(f"'{path}', line {number}, follows {MOST_BLANK:,} blank lines.")
             place = f"{path}, line {number}"
             if len(line) > limit:
                 yield Skipped(place, f"{too_large(limit)}.")
                 _pass_line(line, file, limit)
-            elif line.strip():
+            elif not blank:
                 yield _line_document(line, place, f"{name}#{number}")
 
 

@@ -7,6 +7,7 @@ from densephrases.errors import ConfigError
 MAX_DOCUMENT = 50_000_000  # bytes, decompressed: ten times the longest novel
 MOST_VALUES = 1_000_000  # JSON values of a record, delimiters of a row of a table, tags of a page
 MOST_COLUMNS = 10_000
+MOST_BLANK = 100_000  # lines one after another
 MOST_EXPANSION = 200  # times the compressed size; text takes a third to a thirtieth
 FREE_EXPANSION = 1 << 26  # bytes to which any file may expand
 
