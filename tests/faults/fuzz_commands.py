@@ -53,7 +53,7 @@ _FINE = {(): (0, 2), ("check",): (0, 1, 2)}  # `check` ends with 1 if something 
 
 
 def attack(cases: int, seed: int, folder: Path) -> Outcome:
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311
     quiet()
     with _inside(folder):
         manifest = _prepare()
@@ -66,7 +66,7 @@ def attack(cases: int, seed: int, folder: Path) -> Outcome:
             line = [*command, *_arguments(command, options[command], chance)]
             if fault := run_fault(line, _FINE.get(command, (0, 2))):
                 failures.append(f"case {number}, {json.dumps(line)[:200]}: {fault}"[:500])
-            if escaped := [name for name in os.listdir("..") if name != "inner"]:
+            if escaped := [path.name for path in Path("..").iterdir() if path.name != "inner"]:
                 failures.append(f"case {number}, {line}: wrote {escaped} outside of its folder")
                 break
     return Outcome(PROMISE, cases, tuple(failures))
@@ -119,9 +119,9 @@ def _prepare() -> bytes:
 
 def _restore(manifest: bytes, chance: random.Random) -> None:
     """All files as they were; the index and the documents are sometimes damaged."""
-    for place in os.listdir("."):
-        if place not in ("sound", "model"):
-            shutil.rmtree(place) if Path(place).is_dir() else os.remove(place)
+    for place in Path().iterdir():
+        if place.name not in ("sound", "model"):
+            shutil.rmtree(place) if place.is_dir() else place.unlink()
     shutil.copytree("sound", "index")
     if chance.random() < 0.3:
         Path("index", MANIFEST_FILE).write_bytes(mutated_json(json.loads(manifest), chance))

@@ -31,7 +31,7 @@ Case = Callable[[random.Random], None]
 
 
 def attack(cases: int, seed: int, folder: Path) -> Outcome:
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311
     quiet()
     targets = [_index(folder / "index"), *_model(folder / "model")]
     failures = []

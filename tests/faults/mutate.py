@@ -1,4 +1,4 @@
-"""Damaged and malicious forms of valid files: bytes, numbers, nesting, characters and lengths as nobody expects them."""
+"""Damaged and malicious forms of valid files: bytes, numbers, nesting, characters and lengths nobody expects."""
 
 import json
 import random

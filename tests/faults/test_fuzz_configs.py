@@ -12,7 +12,7 @@ def test_few(tmp_path: Path) -> None:
     assert (outcome.cases, outcome.failures) == (200, ())
 
 
-def test_a_manifest_that_is_not_checked_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("densephrases.index.manifest.check_fields", lambda *_: None)
+def test_a_model_folder_that_is_not_checked_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("densephrases.model.config.check_fields", lambda *_: None)
     outcome = fuzz_configs.attack(600, 1, tmp_path)
-    assert any(", manifest: " in failure for failure in outcome.failures)
+    assert any(", config: TypeError" in failure for failure in outcome.failures)

@@ -59,7 +59,20 @@ class SegmentEntry:
         _refuse_negative(values, "documents", "passages", "vectors", "deleted")
         if values["deleted"] > values["documents"]:
             raise ValueError(f"{values['deleted']} deleted of {values['documents']} documents")
+        _refuse_other_counts(files, values["documents"], values["passages"])
         return cls(**values)
+
+
+def _refuse_other_counts(files: dict[str, FileEntry], documents: int, passages: int) -> None:
+    """The arrays of a segment have as many elements as it has documents and passages."""
+    expected = {
+        **dict.fromkeys(("text_edges.bin", "record_edges.bin", "document_passages.bin"), 8 * (documents + 1)),
+        **dict.fromkeys(("digests.bin", "id_hashes.bin"), 8 * documents),
+        "passage_bytes.bin": 8 * passages,
+    }
+    for name, size in expected.items():
+        if name in files and files[name].size != size:
+            raise ValueError(f"{name} has {files[name].size} bytes, expected {size}")
 
 
 def _file_entry(values: dict[str, Any]) -> FileEntry:

@@ -72,7 +72,9 @@ class _Lines:
         if self._characters > self._limit:
             raise DataError(f"'{self._path}', line {self._number}, {too_large(self._limit)}.")
         if self._delimiters > MOST_VALUES or self._lines > MOST_VALUES:
-            raise DataError(f"'{self._path}', line {self._number}, has a row of more than {MOST_VALUES:,} columns or lines.")
+            raise DataError(
+                f"'{self._path}', line {self._number}, has a row of more than {MOST_VALUES:,} columns or lines."
+            )
         return line
 
 
