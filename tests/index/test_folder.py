@@ -346,8 +346,8 @@ def test_what_cannot_be_stored_is_named(encoder: HashEncoder) -> None:
     for value in ({"\ud800": 1}, {"a": ["\udfff"]}, {"a": float("nan")}, {"a": 10**5000}, {"a": nested(700)}):
         with pytest.raises(DataError, match=r"Document 'odd' has metadata that JSON cannot hold"):
             index.add([Document("odd", "the text", metadata=value)], encoder)
-    with pytest.raises(DataError, match="Document 'five' has a text of type int; expected text"):
-        index.add([Document("five", 5)], encoder)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="Document 'five' has a title of type int; expected text"):
+        index.add([Document("five", "the text", 5)], encoder)  # type: ignore[arg-type]
     kept = Document("\U0001f600", "the text", metadata={"\U0001f600": nested(90)})
     index.add([kept], encoder)
     assert stored(index) == {"\U0001f600": kept}
