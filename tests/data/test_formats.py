@@ -155,3 +155,22 @@ def test_malformed_files_are_named_with_the_place(
     with pytest.raises(DataError, match=message) as caught:
         read_questions(written(tmp_path, content), form)
     assert "file.txt" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("form", "content", "reason"),
+    [
+        (
+            "triviaqa",
+            json.dumps({"Data": [{"Question": "A?", "Answer": {"Aliases": 7}}]}),
+            "entry 1 is no question",
+        ),
+        ("dpr", "Which?\t" + "[" * 5000 + "]" * 5000, "line 1 is no question"),
+        ("lines", '{"question": "Who?", "answers": ["a"]}\n' + "[" * 5000, "line 2 is not JSON: it is nested"),
+        ("squad", "[" * 5000, "cannot be read as JSON: it is nested"),
+        ("kilt", '{"id": NaN, "input": "x"}', "line 1 is not JSON: NaN"),
+    ],
+)
+def test_malicious_files(tmp_path: Path, form: Format, content: str, reason: str) -> None:
+    with pytest.raises(DataError, match=reason):
+        read_questions(written(tmp_path, content), form)

@@ -89,7 +89,8 @@ def report(results: Sequence[Result], seed: int) -> str:
         f"{each.seconds:7.0f}  {each.campaign}"
         for each in results
     ]
-    cases, failures = (sum(each) for each in zip(*((r.outcome.cases, len(r.outcome.failures)) for r in results)))
+    cases = sum(each.outcome.cases for each in results)
+    failures = sum(len(each.outcome.failures) for each in results)
     lines.append(f"{'in all':{width}}  {cases:7,}  {failures:8,}  seed {seed}")
     for each in results:
         lines += [f"{each.campaign}: {failure}" for failure in each.outcome.failures[:_SHOWN_FAILURES]]

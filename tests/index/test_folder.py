@@ -341,8 +341,23 @@ def test_what_cannot_be_stored_is_named(encoder: HashEncoder) -> None:
         index.add([Document("odd", "text", metadata={"when": object()})], encoder)
     with pytest.raises(DataError, match=r"Document 'half' has half a surrogate pair"):
         index.add([Document("half", "text \ud800")], encoder)
-    index.add([Document("\ud800", "the text", metadata={"\ud800": 1})], encoder)
-    assert stored(index) == {"\ud800": Document("\ud800", "the text", metadata={"\ud800": 1})}
+    with pytest.raises(DataError, match=r"Document '\\ud800' has half a surrogate pair in its id"):
+        index.add([Document("\ud800", "the text")], encoder)
+    for value in ({"\ud800": 1}, {"a": ["\udfff"]}, {"a": float("nan")}, {"a": 10**5000}, {"a": nested(700)}):
+        with pytest.raises(DataError, match=r"Document 'odd' has metadata that JSON cannot hold"):
+            index.add([Document("odd", "the text", metadata=value)], encoder)
+    with pytest.raises(DataError, match="Document 'five' has a title of type int; expected text"):
+        index.add([Document("five", "the text", 5)], encoder)  # type: ignore[arg-type]
+    kept = Document("\U0001f600", "the text", metadata={"\U0001f600": nested(90)})
+    index.add([kept], encoder)
+    assert stored(index) == {"\U0001f600": kept}
+
+
+def nested(levels: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(levels):
+        value = [value]
+    return value
 
 
 def test_progress_tells_all_counts(encoder: HashEncoder) -> None:

@@ -1,5 +1,6 @@
 """Tokens, windows and offsets, with three kinds of tokenizers small enough to build here."""
 
+import json
 import logging
 from collections.abc import Callable
 from itertools import pairwise
@@ -29,6 +30,7 @@ from densephrases.model.tokenizer import (
     spread_windows,
 )
 from densephrases.text.passages import Passage
+from tests.conftest import small_tokenizer
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz.,é中"
 ODD_TEXT = st.text(st.sampled_from("ab. \t\n\u00a0\u3000\u200b\x00é中\U0001d538\u0301"), max_size=60)
@@ -375,3 +377,13 @@ def test_cased(lowercase: bool, cased: bool) -> None:
     tokenizer = bert_like()
     tokenizer.normalizer = BertNormalizer(lowercase=lowercase)
     assert tokens(lambda: tokenizer).cased is cased
+
+
+def test_a_template_of_tokens_that_are_not_there_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The library panics, with an exception that is none of Python's."""
+    values = json.loads(small_tokenizer().to_str())
+    values["post_processor"]["special_tokens"].pop("[CLS]")
+    (tmp_path / TOKENIZER_FILE).write_text(json.dumps(values))
+    with pytest.raises(ModelError, match="cannot be read as a tokenizer"):
+        load_tokenizer(tmp_path)
+    capfd.readouterr()

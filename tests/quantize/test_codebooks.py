@@ -66,3 +66,16 @@ def test_the_bundled_model_has_one() -> None:
     encoder = load("small")
     assert encoder.product_quantizer is not None
     assert len(encoder.product_quantizer.residual.sizes_F) == 48
+
+
+def test_a_damaged_header_and_a_bomb_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code_for(24).save(tmp_path)
+    path = tmp_path / CODEBOOKS_FILE
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"'shape': (24,)", b"'shape': ((24,", 1))
+    with pytest.raises(ModelError, match="cannot be read"):
+        ProductQuantizer.read(tmp_path, 24)
+    path.write_bytes(content)
+    monkeypatch.setattr("densephrases.quantize.codebooks._MOST_BYTES", 1000)
+    with pytest.raises(ModelError, match="it expands to more than 1,000 bytes"):
+        ProductQuantizer.read(tmp_path, 24)

@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from types import ModuleType
 from typing import Annotated, Any, NoReturn
 
@@ -49,20 +50,25 @@ def _imported(name: str) -> Callable[..., None] | typer.Typer:
     return command
 
 
+@cache
+def _built(name: str) -> Any:
+    command = _imported(name)
+    if not isinstance(command, typer.Typer):
+        alone = typer.Typer(rich_markup_mode=None, add_completion=False)
+        alone.command(name)(command)
+        command = alone
+    built = get_command(command)
+    built.name = name
+    return built
+
+
 class _BuiltWhenCalled(Mapping[str, Any]):
     """Parsers of commands, built on demand: building all takes half a second, and a call needs one."""
 
     def __getitem__(self, name: str) -> Any:
         if name not in COMMANDS:
             raise KeyError(name)
-        command = _imported(name)
-        if not isinstance(command, typer.Typer):
-            alone = typer.Typer(rich_markup_mode=None, add_completion=False)
-            alone.command(name)(command)
-            command = alone
-        built = get_command(command)
-        built.name = name
-        return built
+        return _built(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)

@@ -4,7 +4,6 @@ A reader of an entry raises ValueError with the reason; the file and the line or
 """
 
 import ast
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from densephrases.data.kilt import read_kilt
 from densephrases.data.questions import Entry, FileLocation, Format, OpenQuestion, content_of, json_lines, json_list
 from densephrases.data.squad import questions_of, read_squad
 from densephrases.errors import DataError
+from densephrases.json_input import parse_json
 
 _DESCRIPTION = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()]*))\)')
 _EXPECTED = "write it as JSON lines with 'question' and 'answers', or name its format where the command takes --format"
@@ -29,7 +29,7 @@ def recognise(path: Path) -> Format:
     if not content.startswith("{"):
         return _of_table(content.partition("\n")[0], path)
     try:
-        first = json.loads(content.partition("\n")[0])
+        first = parse_json(content.partition("\n")[0])
     except ValueError:
         return _of_document(content, path)
     return _of_entry(first, path)
@@ -37,9 +37,10 @@ def recognise(path: Path) -> Format:
 
 def _of_document(content: str, path: Path) -> Format:
     try:
-        return _of_entry(json.loads(content), path)
+        document = parse_json(content)
     except ValueError as error:
         raise DataError(f"'{path}', line 1 is not JSON: {error}.") from error
+    return _of_entry(document, path)
 
 
 def _of_entry(entry: Any, path: Path) -> Format:
@@ -119,7 +120,8 @@ def _trivia_question(entry: Mapping[str, Any], number: str) -> OpenQuestion:
     answer = entry.get("Answer") or {}  # the test set has none
     if not isinstance(answer, dict):
         raise ValueError(f"its 'Answer' is {type(answer).__name__}, expected an object")
-    answers = _texts([*([answer["Value"]] if "Value" in answer else []), *answer.get("Aliases", [])], "Aliases")
+    aliases = _texts(answer.get("Aliases", []), "Aliases")
+    answers = (*_texts([answer["Value"]] if "Value" in answer else [], "Value"), *aliases)
     return OpenQuestion(_id(entry.get("QuestionId"), number), _text(entry, "Question"), tuple(dict.fromkeys(answers)))
 
 
@@ -138,7 +140,7 @@ def _dpr(path: Path) -> Iterator[OpenQuestion]:
             yield OpenQuestion(
                 str(place.number), _unquoted(text), _texts(ast.literal_eval(_unquoted(answers)), "answers")
             )
-        except (ValueError, SyntaxError) as error:
+        except (ValueError, SyntaxError, RecursionError, MemoryError) as error:  # Python's for deep nesting
             raise DataError(f"{place} is no question: its answers {answers[:60]} are no list of texts.") from error
 
 

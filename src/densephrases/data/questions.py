@@ -1,12 +1,12 @@
 """Questions to a whole collection, and the entries of JSON files that hold them."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from densephrases.errors import DataError, first_line
+from densephrases.json_input import parse_json
 from densephrases.text.readers.files import UNREADABLE, read_text
 
 Format = Literal[
@@ -62,16 +62,18 @@ def json_lines(path: Path) -> Iterator[Entry]:
         if line.strip():
             place = FileLocation(path, "line", number)
             try:
-                yield place, json.loads(line)
-            except (ValueError, RecursionError) as error:
+                yield place, parse_json(line)
+            except ValueError as error:
                 raise DataError(f"{place} is not JSON: {error}.") from error
 
 
 def json_list(path: Path, key: str | None = None) -> Iterator[Entry]:
     """The entries of a list, or of the list under a key of an object."""
     try:
-        content = json.loads(content_of(path))
-    except (ValueError, RecursionError) as error:
+        content = parse_json(content_of(path))
+    except DataError:
+        raise
+    except ValueError as error:
         raise DataError(f"'{path}' is not JSON: {error}.") from error
     if key is not None:
         content = content.get(key) if isinstance(content, dict) else None

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from densephrases.errors import DataError
+from densephrases.json_input import parse_json
 from densephrases.text.passages import Passage
-from densephrases.text.readers.files import UNREADABLE, open_file, write_file
+from densephrases.text.readers.files import UNREADABLE, open_file, read_whole, write_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,10 @@ def _read_json(path: Path) -> Any:
         raise DataError(f"Data file '{path}' {state}; give the path of a SQuAD JSON file.")
     try:
         with open_file(path) as file:
-            return json.loads(file.read())
-    except (*UNREADABLE, json.JSONDecodeError) as error:
+            return parse_json(read_whole(file, path))
+    except DataError:
+        raise
+    except (*UNREADABLE, ValueError) as error:
         raise DataError(f"'{path}' cannot be read as JSON: {error}.") from error
 
 

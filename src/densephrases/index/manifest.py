@@ -13,6 +13,7 @@ from densephrases.index.files.durable import DAMAGE_REMEDY, FileEntry, replace_j
 from densephrases.index.former_manifest import FORMER_SCHEMA, from_former
 from densephrases.index.kinds import CandidateKind
 from densephrases.index.settings import IndexSettings
+from densephrases.json_input import check_fields, read_json_file
 
 SCHEMA_VERSION = 8
 MANIFEST_FILE = "manifest.json"
@@ -20,7 +21,7 @@ SEGMENTS_FOLDER = "segments"
 DELETED_FOLDER = "deleted"
 
 _CHECKSUM = "checksum"
-_PLAIN_NAME = re.compile(r"\w[\w.]*", re.ASCII)  # leads to no other folder
+_PLAIN_NAME = re.compile(r"\w[\w.]{0,99}", re.ASCII)  # leads to no other folder
 
 
 def _checksum(values: dict[str, Any]) -> str:
@@ -56,12 +57,42 @@ class SegmentEntry:
 
     @classmethod
     def from_values(cls, values: dict[str, Any]) -> Self:
-        files = {name: FileEntry(**entry) for name, entry in values["files"].items()}
-        deleted = None if values["deleted_entry"] is None else FileEntry(**values["deleted_entry"])
+        files = {name: _file_entry(entry) for name, entry in values["files"].items()}
+        deleted = None if values["deleted_entry"] is None else _file_entry(values["deleted_entry"])
         for name in (values["name"], *files, *([values["deleted_file"]] if deleted else [])):
             if not _PLAIN_NAME.fullmatch(name):
-                raise ValueError(f"{name!r} is no name of a segment or a file")
-        return cls(**{**values, "files": files, "deleted_entry": deleted})
+                raise ValueError(f"{name!r} is no name of a segment or a file"[:200])
+        values = {**values, "files": files, "deleted_entry": deleted}
+        check_fields(cls, values)
+        _refuse_negative(values, "documents", "passages", "vectors", "deleted")
+        if values["deleted"] > values["documents"]:
+            raise ValueError(f"{values['deleted']} deleted of {values['documents']} documents")
+        _refuse_other_counts(files, values["documents"], values["passages"])
+        return cls(**values)
+
+
+def _refuse_other_counts(files: dict[str, FileEntry], documents: int, passages: int) -> None:
+    """The arrays of a segment have as many elements as it has documents and passages."""
+    expected = {
+        **dict.fromkeys(("text_edges.bin", "record_edges.bin", "document_passages.bin"), 8 * (documents + 1)),
+        **dict.fromkeys(("digests.bin", "id_hashes.bin"), 8 * documents),
+        "passage_bytes.bin": 8 * passages,
+    }
+    for name, size in expected.items():
+        if name in files and files[name].size != size:
+            raise ValueError(f"{name} has {files[name].size} bytes, expected {size}")
+
+
+def _file_entry(values: dict[str, Any]) -> FileEntry:
+    check_fields(FileEntry, values)
+    _refuse_negative(values, "size")
+    return FileEntry(**values)
+
+
+def _refuse_negative(values: dict[str, Any], *names: str) -> None:
+    for name in names:
+        if values[name] < 0:
+            raise ValueError(f"{name}={values[name]} is negative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +125,8 @@ class Manifest:
                 f"'{folder}' is no index: it has no {MANIFEST_FILE}; give a folder made by `densephrases index`."
             )
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            values = read_json_file(path)
+        except ValueError as error:
             raise PhraseIndexError(f"'{path}' is not valid JSON ({error}); restore it or build a new index.") from error
         return cls._from_values(values, path)
 
@@ -115,7 +146,11 @@ class Manifest:
         try:
             values = from_former(values, SCHEMA_VERSION) if version == FORMER_SCHEMA else values
             segments = tuple(SegmentEntry.from_values(entry) for entry in values["segments"])
-            return cls(**{**values, "settings": IndexSettings(**values["settings"]), "segments": segments})
+            check_fields(IndexSettings, values["settings"])
+            values = {**values, "settings": IndexSettings(**values["settings"]), "segments": segments}
+            check_fields(cls, values)
+            _refuse_negative(values, "next_number")
+            return cls(**values)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise PhraseIndexError(
                 f"'{path}' has missing or unknown values ({error}); restore it or build a new index."

@@ -13,6 +13,7 @@ from densephrases.model.folders import resolve
 from densephrases.quantize.codebooks import CODEBOOKS_FILE, ProductQuantizer
 from densephrases.quantize.product import require_pq
 
+_MOST = 10_000_000
 _LIMITS = ("passage_tokens", "overlap", "title_tokens", "max_words")
 
 
@@ -49,6 +50,9 @@ class IndexSettings:
             raise ConfigError(f"quantizer={self.quantizer!r} is unknown; expected one of {list(QUANTIZERS)}.")
         if self.candidates is not None and self.candidates not in CANDIDATE_KINDS:
             raise ConfigError(f"candidates={self.candidates!r} is unknown; expected one of {list(CANDIDATE_KINDS)}.")
+        for name, least in {"dim": 1, "passage_tokens": 1, "overlap": 0, "title_tokens": 0, "max_words": 1}.items():
+            if not least <= getattr(self, name) <= _MOST:
+                raise ConfigError(f"{name}={getattr(self, name)} is not a whole number from {least} to {_MOST:,}.")
         if self.candidates == "passages" and self.quantizer != "pq":
             raise ConfigError(
                 f"candidates='passages' goes with quantizer='pq', not with {self.quantizer!r}; change one of them."

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from densephrases.checksums import read_verified, replace_listed
 from densephrases.errors import ConfigError, ModelError
+from densephrases.json_input import check_fields, parse_json, read_json_file
 
 SCHEMA_VERSION = 2
 CONFIG_FILE = "config.json"
@@ -16,6 +17,7 @@ FINGERPRINT_DIGITS = 16
 QuestionBackbone = Literal["separate", "shared"]
 
 _LEAST = {"passage_tokens": 1, "overlap": 0, "title_tokens": 0, "question_tokens": 3, "max_words": 1}
+_MOST = 10_000_000  # of anything that is counted: larger numbers are mistakes, or made to exhaust the memory
 _HIDDEN_SIZE_NAMES = ("hidden_size", "dim", "d_model")  # BERT and most others, DistilBERT, a few
 ModelKind = Literal["phrases", "reader"]
 
@@ -83,8 +85,8 @@ class ModelConfig:
             raise ConfigError(f"split=True excludes dim={self.dim}: the split already divides the hidden vector.")
         if self.question_backbone not in ("separate", "shared"):
             raise ConfigError(f"question_backbone={self.question_backbone!r} is neither 'separate' nor 'shared'.")
-        if self.dim is not None and self.dim < 1:
-            raise ConfigError(f"dim={self.dim} is not a positive number of dimensions.")
+        if self.dim is not None and not 1 <= self.dim <= _MOST:
+            raise ConfigError(f"dim={self.dim} is not a number of dimensions from 1 to {_MOST:,}.")
 
     def _check_limits(self) -> None:
         for name in ("length_penalty", "lexical_weight"):
@@ -93,7 +95,9 @@ class ModelConfig:
         for name, least in _LEAST.items():
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:
-                raise ConfigError(f"{name}={value!r} is not a whole number of at least {least}.")
+                raise ConfigError(f"{name}={value!r:.60} is not a whole number of at least {least}.")
+            if value > _MOST:
+                raise ConfigError(f"{name}={value!r:.60} is more than {_MOST:,}.")
         if self.title_tokens + self.overlap + 8 >= self.passage_tokens:
             raise ConfigError(
                 f"passage_tokens={self.passage_tokens} leaves no room beside overlap={self.overlap} "
@@ -112,16 +116,22 @@ class ModelConfig:
     @property
     def positions(self) -> int:
         """The longest input for which the backbone has positions."""
-        table = int(self.backbone.get("max_position_embeddings") or 1_000_000)
-        unused = int(self.backbone.get("pad_token_id") or 0) + 1 if self.backbone.get("model_type") in _SHIFTED else 0
-        return table - unused
+        table = self._number("max_position_embeddings") or 1_000_000
+        return table - (self._number("pad_token_id") + 1 if self.backbone.get("model_type") in _SHIFTED else 0)
 
     @property
     def hidden(self) -> int:
         for name in _HIDDEN_SIZE_NAMES:
-            if name in self.backbone:
-                return int(self.backbone[name])
+            if size := self._number(name):
+                return size
         raise ConfigError(f"The backbone's configuration names no hidden size: expected one of {_HIDDEN_SIZE_NAMES}.")
+
+    def _number(self, name: str) -> int:
+        """A whole number of the backbone's configuration, 0 if it has none of that name."""
+        value = self.backbone.get(name)
+        if value is not None and (type(value) is not int or not 0 <= value <= _MOST):
+            raise ConfigError(f"The backbone's {name}={value!r:.60} is not a whole number from 0 to {_MOST:,}.")
+        return value or 0
 
     @property
     def vector_size(self) -> int:
@@ -175,8 +185,8 @@ class ModelConfig:
         if not path.is_file():
             raise ModelError(f"Model folder '{folder}' has no {CONFIG_FILE}; it is incomplete or not a phrase model.")
         try:
-            values = json.loads(read_verified(path).decode())
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            values = parse_json(read_verified(path))
+        except ValueError as error:
             raise ModelError(f"'{path}' is not valid JSON ({error}); copy the model folder again.") from error
         config = cls.from_values(values, path)
         if config.kind != kind:
@@ -188,8 +198,8 @@ class ModelConfig:
         """Whether a folder holds a model of this package; Hugging Face models have a config.json too."""
         path = folder / CONFIG_FILE
         try:
-            values = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
-        except (json.JSONDecodeError, UnicodeDecodeError):
+            values = read_json_file(path) if path.is_file() else None
+        except ValueError:
             return False
         return isinstance(values, dict) and "schema_version" in values
 
@@ -210,6 +220,7 @@ class ModelConfig:
         if missing := sorted({"base", "backbone"} - values.keys()):
             raise ModelError(f"'{path}' lacks {missing}; the file is truncated or was edited.")
         try:
+            check_fields(cls, values)
             return cls(**values)
-        except (ConfigError, TypeError) as error:
+        except ValueError as error:
             raise ModelError(f"'{path}' has an impossible setting: {error}") from error

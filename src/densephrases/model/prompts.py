@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
@@ -11,6 +11,7 @@ from tokenizers import AddedToken, Encoding, Tokenizer
 
 from densephrases.atomic_files import replace_file
 from densephrases.errors import ConfigError, ModelError
+from densephrases.json_input import check_fields, read_json_file
 from densephrases.model.tokenizer import Ids, token_offsets
 from densephrases.text.passages import Passage
 
@@ -61,10 +62,14 @@ class GeneratorConfig:
                 f"'{folder}' is no question generator: it has no {GENERATOR_FILE}; "
                 "train one with: densephrases train questions RECIPE"
             )
-        values = json.loads(path.read_text(encoding="utf-8"))
-        if values.get("schema_version") != SCHEMA_VERSION or values.keys() != {f.name for f in fields(cls)}:
-            raise ModelError(f"'{path}' does not have schema version {SCHEMA_VERSION}; train the generator again.")
-        return cls(**values)
+        try:
+            values = read_json_file(path)
+            if not isinstance(values, dict) or values.get("schema_version") != SCHEMA_VERSION:
+                raise ModelError(f"'{path}' does not have schema version {SCHEMA_VERSION}; train the generator again.")
+            check_fields(cls, values)
+            return cls(**values)
+        except ValueError as error:
+            raise ModelError(f"'{path}' describes no generator ({error}); train the generator again.") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ MAX_PHRASE_TOKENS = 64  # bounds phrases in scripts that do not separate words b
 SEPARATOR = "[SEP]"  # separates the parts of a question for every model, as in "Ada Lovelace [SEP] place of birth"
 
 _SEPARATOR = re.compile(r"(?:^|(?<=\s))\[SEP\](?=\s|$)")
+_PROBE = "Who was it, in 1889? \u00e9\u4e2d\U0001f600"
 _CASES = ("Aa", "Bb", "Ee", "Ss")
 
 Ids = NDArray[np.int64]
@@ -187,9 +188,13 @@ def load_tokenizer(folder: Path) -> Tokenizer:
         raise ModelError(f"Model folder '{folder}' has no {TOKENIZER_FILE}; it is incomplete.")
     content = read_verified(path)
     try:
-        return Tokenizer.from_buffer(content)
-    except Exception as error:  # the library raises plain Exception
+        tokenizer = Tokenizer.from_buffer(content)
+        tokenizer.encode_batch([(_PROBE, _PROBE)])  # a file that can be read may still name tokens that it lacks
+    except BaseException as error:  # the library raises plain Exception, and its panics are not even that
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         raise ModelError(f"'{path}' cannot be read as a tokenizer ({error}); copy the model folder again.") from error
+    return tokenizer
 
 
 def token_offsets(encoding: Encoding, text: str) -> NDArray[np.int64]:

@@ -1,6 +1,5 @@
 """Convert the published checkpoints of the original DensePhrases to phrase models of this package."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from torch import Tensor
 from transformers import BertConfig
 
 from densephrases.errors import ModelError, first_line
+from densephrases.json_input import read_json_file
 from densephrases.model.config import ModelConfig
 from densephrases.nn.phrase_model import PhraseModel
 
@@ -75,7 +75,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ModelError(f"Checkpoint folder '{path.parent}' has no {path.name}; it is incomplete.")
     try:
-        values = json.loads(path.read_bytes())
+        values = read_json_file(path)
     except ValueError as error:
         raise ModelError(f"'{path}' is not valid JSON ({error}); copy the checkpoint again.") from error
     if not isinstance(values, dict):

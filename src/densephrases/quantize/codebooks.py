@@ -11,14 +11,14 @@ from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
 from densephrases.checksums import read_verified, replace_listed, unlist
-from densephrases.errors import ModelError
+from densephrases.errors import ModelError, first_line
 
 CODEBOOKS_FILE = "codebooks.npz"
 VALUES = 256  # of a byte
@@ -96,14 +96,15 @@ class ProductQuantizer:
     def from_bytes(cls, data: bytes, dim: int) -> Self:
         """Raises ValueError if it is no quantizer of vectors of that size."""
         try:
+            _refuse_bomb(data)
             with np.load(BytesIO(data), allow_pickle=False) as file:
                 stored = {_FORMER_NAMES.get(name, name): _read(file[name]) for name in file.files}
             mean_D, projection_DK, reconstruction_KD = (stored[name] for name in _MATRICES)
             residual, centroid = (Codebooks(*(stored[f"{part}_{name}"] for name in _BOOKS)) for part in _PARTS)
-        except (KeyError, EOFError, OSError, BadZipFile) as error:
-            raise ValueError(str(error)) from error
-        quantizer = cls(mean_D, projection_DK, reconstruction_KD, residual, centroid)
-        quantizer._refuse_misfits(dim)
+            quantizer = cls(mean_D, projection_DK, reconstruction_KD, residual, centroid)
+            quantizer._refuse_misfits(dim)
+        except Exception as error:  # damaged headers of arrays make numpy raise nearly anything
+            raise ValueError(first_line(error)) from error
         return quantizer
 
     def _refuse_misfits(self, dim: int) -> None:
@@ -144,6 +145,13 @@ def codebooks_path(folder: Path) -> Path | None:
     return next((path for path in files if path.is_file()), None)
 
 
+def _refuse_bomb(data: bytes) -> None:
+    with ZipFile(BytesIO(data)) as archive:
+        if sum(member.file_size for member in archive.infolist()) > _MOST_BYTES:
+            raise ValueError(f"it expands to more than {_MOST_BYTES:,} bytes")
+
+
+_MOST_BYTES = 1 << 29
 _PARTS = ("residual", "centroid")
 _MATRICES = {"mean_D": "<f4", "projection_DK": "<f2", "reconstruction_KD": "<f2"}
 _BOOKS = {"sizes_F": "u1", "components_K": "<u2", "centroids_KV": "<f2", "scale_K": "<f4"}

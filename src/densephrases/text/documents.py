@@ -1,8 +1,11 @@
 """What is indexed: a text with an id, a title and metadata."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from densephrases.json_input import MOST_NESTED, depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +27,13 @@ class Skipped:
 
     def __str__(self) -> str:
         return f"'{self.place}' {self.reason}"
+
+
+def metadata_json(values: Any, *, sort_keys: bool = False) -> bytes:
+    """Values as an index stores them; raises TypeError or ValueError for what could not be read back and shown."""
+    if depth(values) > MOST_NESTED:
+        raise ValueError(f"it is nested more than {MOST_NESTED} levels deep")
+    written = json.dumps(values, sort_keys=sort_keys, separators=(",", ":"), allow_nan=False)
+    if "\\ud" in written:  # an emoji, or half a surrogate pair, which is valid JSON but no text
+        json.dumps(values, ensure_ascii=False).encode()
+    return written.encode()

@@ -67,6 +67,10 @@ def test_killed_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ("line", "message"),
     [
         ("no JSON", "line 1, is not a passage with answers"),
+        ("[" * 5000, "line 1, is not a passage with answers: it is nested more than 100 levels"),
+        ('{"id": "a", "text": 5, "answers": []}', "line 1, is not a passage with answers: 5 is no text"),
+        ('{"id": "a", "text": "x", "article": 1e999, "answers": []}', "inf is no whole number"),
+        ('{"id": "a", "text": "x", "answers": ["x"]}', "line 1, is not a passage with answers"),
         ('{"id": "a", "text": "x"}', "line 1, is not a passage with answers: 'answers' is missing"),
         ('{"id": "a", "text": "x y", "answers": [{"text": "y", "start": 0}]}', "'y' is not at character 0"),
     ],

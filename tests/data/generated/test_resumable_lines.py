@@ -52,3 +52,14 @@ def test_discarded(tmp_path: Path) -> None:
     assert json.loads(lines.path.read_text()) == {"settings": {}}
     lines.discard()
     assert list((tmp_path / "folder").iterdir()) == []
+
+
+@pytest.mark.parametrize("line", [b"\xff\n", b"[]\n", b"{\n", b"[" * 5000 + b"\n"])
+def test_damaged_lines_are_named(tmp_path: Path, line: bytes) -> None:
+    lines = ResumableLines(tmp_path / "a.jsonl", {"a": 1})
+    lines.path.write_bytes(lines.path.read_bytes() + line)
+    with pytest.raises(DataError, match="line 2, is damaged"):
+        ResumableLines(tmp_path / "a.jsonl", {"a": 1}).records()
+    lines.path.write_bytes(b"\xff\n")
+    with pytest.raises(DataError, match="was started with other settings"):
+        ResumableLines(tmp_path / "a.jsonl", {"a": 1})

@@ -26,6 +26,8 @@ def test_matches(pattern: str, text: str, right: bool) -> None:
 
 def test_a_broken_pattern_is_known() -> None:
     assert not PatternAnswer("broken\\").readable
+    assert not PatternAnswer("(" * 5000 + ")" * 5000).readable
+    assert not PatternAnswer("x{99999999999999999999}").readable
     assert PatternAnswer("whole").readable
 
 

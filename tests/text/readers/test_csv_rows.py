@@ -115,3 +115,16 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     tracemalloc.stop()
     assert count == 20_000
     assert peak < 2_000_000
+
+
+def test_rows_and_headers_out_of_bounds(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    for content, reason in {
+        "text" + ",a" * 10_000: "has 10,001 columns; expected at most 10,000",
+        "text\n" + "," * 1_000_001: "a row of more than 1,000,000 columns or lines",
+        'text\n"' + "\nx" * 1_000_001: "a row of more than 1,000,000 columns or lines",
+        "text\n" + "\n" * 100_001: "follows 100,000 blank lines",
+    }.items():
+        path.write_text(content)
+        with pytest.raises(DataError, match=reason):
+            list(read_table(path, "a"))

@@ -104,3 +104,37 @@ def test_a_character_may_lie_across_the_inspected_head(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("x" * ((1 << 16) - 1) + "é", encoding="utf-8")
     assert read_text(path).endswith("xé")
+
+
+def test_walk_goes_as_deep_as_folders_are(tmp_path: Path) -> None:
+    folders = [tmp_path]
+    for _ in range(1200):  # more than Python's calls may be nested
+        folders.append(folders[-1] / "a")
+        folders[-1].mkdir()
+    file = folders[-1] / "b.txt"
+    file.write_text("x")
+    found = list(walk(tmp_path))
+    file.unlink()
+    for folder in reversed(folders[1:]):  # what removes the folders of tests is nested itself
+        folder.rmdir()
+    assert found == [file]
+
+
+def test_archives_of_several_streams(tmp_path: Path) -> None:
+    for suffix, compress in COMPRESSORS.items():
+        path = tmp_path / f"a.txt{suffix}"
+        path.write_bytes(compress(b"one ") + compress(b"two"))
+        assert read_text(path) == "one two"
+    (tmp_path / "b.txt.xz").write_bytes(lzma.compress(b"one") + bytes(8) + lzma.compress(b" two") + bytes(4))
+    assert read_text(tmp_path / "b.txt.xz") == "one two"
+    (tmp_path / "c.txt.xz").write_bytes(lzma.compress(b"one")[:-4])
+    with pytest.raises(EOFError):
+        read_text(tmp_path / "c.txt.xz")
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz", ".bz2"])
+def test_a_bomb_ends_in_an_error_at_once(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a.txt{suffix}"
+    path.write_bytes(COMPRESSORS[suffix](bytes(1_000_000).replace(b"\0", b"x")) * 500)
+    with pytest.raises(DataError, match="expands to more than 200 times its size"):
+        read_text(path)

@@ -101,6 +101,9 @@ def test_deep_nesting() -> None:
         ("<?xml version='1.0' encoding='ISO-8859-15'?>", "iso8859-15"),
         ("<meta charset=unheard-of>", "utf-8"),
         ("<meta charset=utf-16>", "utf-8"),
+        ("<meta charset=zlib>", "utf-8"),
+        ("<meta charset=unicode_escape>", "utf-8"),
+        ("<meta charset=idna>", "utf-8"),
     ],
 )
 def test_encodings(head: str, encoding: str) -> None:

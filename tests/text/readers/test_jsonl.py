@@ -16,6 +16,7 @@ from densephrases.errors import DataError
 from densephrases.text.documents import Document, Skipped
 from densephrases.text.readers import jsonl
 from densephrases.text.readers.jsonl import read_json, read_json_lines
+from densephrases.text.readers.read import ReadReport, read_documents
 
 
 def read_lines(folder: Path, *lines: Any) -> list[Document | Skipped]:
@@ -233,3 +234,30 @@ def test_work_is_linear_in_the_file(
     assert sum(1 for _ in read_json(Path("a.json"), "a")) == len(records)
     assert sum(map(len, records)) <= decoded <= 3 * len(content)
     assert CountedText.copied <= 5 * len(content)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "reason"),
+    [
+        ("[" * 150 + "]" * 150, "nested more than 100 levels"),
+        ("[" * 5000 + "]" * 5000, "nested"),
+        ("NaN", "NaN is no number of JSON"),
+        ("1e999", "Out of range float values"),
+        ('"\\ud800"', "surrogates not allowed"),
+        ("9" * 5000, "4300"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+def test_metadata_that_no_index_can_hold(tmp_path: Path, metadata: str, reason: str, suffix: str) -> None:
+    path = tmp_path / f"a.{suffix}"
+    path.write_text('{"text": "x", "metadata": {"a": ' + metadata + "}}\n")
+    with pytest.raises(DataError, match=reason):
+        list(read_documents([path], strict=True))
+
+
+def test_many_blank_lines_end_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "x"}\n' + "\n" * 100_001 + '{"text": "y"}')
+    report = ReadReport()
+    assert [document.text for document in read_documents([path], report=report)] == ["x"]
+    assert "follows 100,000 blank lines" in report.examples[0].reason

@@ -20,6 +20,9 @@ from densephrases.text.readers.markdown import markdown_title
         ("---\ntags: [a]\n---\n# Heading", "Heading"),
         ("---\r\ntitle: It's\r\n---\r\n", "It's"),
         ("text only", ""),
+        ("# " + "\t" * 60_000 + "x\n# Short", "Short"),
+        ("---\ntitle: " + " " * 60_000 + "\n---\n# Heading", "Heading"),
+        ("\n" * 100_000 + "# Too far down", ""),
         ("", ""),
     ],
 )

@@ -5,6 +5,7 @@ import gzip
 import json
 import lzma
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from densephrases.errors import DataError, MissingExtraError
+from densephrases.errors import ConfigError, DataError, MissingExtraError
 from densephrases.text.documents import Document, Skipped
 from densephrases.text.readers.read import ReadReport, input_bytes, read_documents
 
@@ -232,3 +233,139 @@ def test_bytes_that_say_how_much_text_there_is(
     tmp_path: Path, files: dict[str, bytes | str], expected: int | None
 ) -> None:
     assert input_bytes([write(tmp_path, files)]) == expected
+
+
+def test_links_inside_a_folder_are_skipped_and_named(tmp_path: Path) -> None:
+    """A link may lead to any file of the machine, or to one of the folder, which would be read twice."""
+    secret, folder = tmp_path / "secret.txt", tmp_path / "docs"
+    secret.write_text("password")
+    write(folder, {"a.txt": "x", "inner/b.txt": "y"})
+    (folder / "out.txt").symlink_to(secret)
+    (folder / "again.txt").symlink_to(folder / "a.txt")
+    (folder / "circle").symlink_to(folder)
+    report = ReadReport()
+    assert [document.text for document in read(folder, report=report)] == ["x", "y"]
+    assert {Path(skipped.place).name for skipped in report.examples} == {"out.txt", "again.txt", "circle"}
+    assert all(
+        "is a link, which may lead anywhere; give --follow-links" in skipped.reason for skipped in report.examples
+    )
+    with pytest.raises(DataError, match="is a link"):
+        read(folder, strict=True)
+
+
+def test_links_are_followed_if_asked_for(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/a.txt": "x", "other/b.txt": "y"})
+    (tmp_path / "docs" / "circle").symlink_to(tmp_path / "docs")
+    (tmp_path / "docs" / "more").symlink_to(tmp_path / "other")
+    (tmp_path / "docs" / "one.txt").symlink_to(tmp_path / "other" / "b.txt")
+    found = read(tmp_path / "docs", follow_links=True)
+    assert {document.id: document.text for document in found} == {"a.txt": "x", "more/b.txt": "y", "one.txt": "y"}
+    assert input_bytes([tmp_path / "docs"], follow_links=True) == 3
+
+
+def test_a_link_that_is_given_itself_is_followed(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/a.txt": "x"})
+    (tmp_path / "folder").symlink_to(tmp_path / "docs")
+    (tmp_path / "file.txt").symlink_to(tmp_path / "docs" / "a.txt")
+    assert [document.text for document in read(tmp_path / "folder", tmp_path / "file.txt")] == ["x", "x"]
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_that_allows_nothing(tmp_path: Path, limit: int) -> None:
+    with pytest.raises(ConfigError, match=f"max_document={limit} is not a positive number"):
+        read(tmp_path, max_document=limit)
+
+
+@pytest.mark.parametrize("place", ["x" * 5000, "a\0b", "\udcff"])
+def test_paths_that_cannot_be(place: str) -> None:
+    with pytest.raises(DataError, match="does not exist"):
+        read(Path(place))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "read_before"),
+    [
+        ("a.txt", "x" * 1001, []),
+        ("a.md", "x" * 1001, []),
+        ("a.html", "x" * 1001, []),
+        ("a.pdf", "%PDF-1.4" + "x" * 1001, []),
+        ("a.jsonl", '{"text": "a"}\n{"text": "' + "x" * 5000 + '"}\n{"text": "b"}', ["a", "b"]),
+        ("a.json", '{"text": "a"}\n{"text": "' + "x" * 200_000 + '"}\n{"text": "b"}', ["a"]),
+        ("a.csv", "text\na\n" + "x" * 1001 + "\nb", ["a"]),
+        ("a.csv", 'text\na\n"' + "x\n" * 1001 + '"\nb', ["a"]),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["", *COMPRESSORS])
+def test_documents_above_the_limit(
+    tmp_path: Path, name: str, content: str, read_before: list[str], suffix: str
+) -> None:
+    """Skipped and named; the others of the file are read as far as it is known where they begin."""
+    write(tmp_path, {name + suffix: COMPRESSORS.get(suffix, bytes)(content.encode()), "z.txt": "z"})
+    report = ReadReport()
+    found = read(tmp_path, report=report, max_document=1000)
+    assert [document.text for document in found] == [*read_before, "z"]
+    assert "has more than 1 KB, the most that a document may have; raise it with --max-document" in str(report.examples)
+    assert (report.skipped, report.documents) == (1, len(read_before) + 1)
+
+
+MEMBERS = 2_000  # of a megabyte each
+MOST_MEMORY = 512 << 20  # bytes that the process which reads them has in use at most
+
+
+def bomb(head: bytes, repeated: bytes, tail: bytes, path: Path) -> None:
+    """One or two megabytes that expand to two gigabytes: the same compressed block again and again."""
+    compress = COMPRESSORS[path.suffix]
+    block = compress(repeated * (1_000_000 // len(repeated)))
+    path.write_bytes(compress(head) + block * MEMBERS + compress(tail))
+
+
+READ_IN_BOUNDS = """
+import sys
+from pathlib import Path
+from densephrases.text.readers.read import ReadReport, read_documents
+report = ReadReport()
+found = [document.id for document in read_documents([Path(sys.argv[1])], report=report)]
+(peak,) = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
+print(int(peak) * 1024, *found, report.skipped, report.examples[0].reason)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems count memory otherwise")
+@pytest.mark.parametrize(
+    ("name", "head", "repeated", "tail"),
+    [
+        ("a.txt.gz", b"", b"x", b""),
+        ("a.txt.bz2", b"", b"x", b""),
+        ("a.html.gz", b"<p>", b"x", b""),
+        ("a.html.gz", b"", b"<p>", b""),
+        ("a.jsonl.gz", b'{"text": "', b"x", b'"}'),
+        ("a.jsonl.gz", b'{"text": "x", "a": [', b"[],", b"0]}"),
+        ("a.jsonl.gz", b"", b"\n", b""),
+        ("a.json.gz", b'{"text": "', b"x", b'"}'),
+        ("a.json.gz", b'[{"text": "x", "a": [', b"[],", b"0]}]"),
+        ("a.csv.gz", b"text\n", b",", b""),
+        ("a.csv.gz", b'text\n"', b"x\n", b'"'),
+        ("a.xml.gz", b"<mediawiki><page><text>", b"x", b"</text></page></mediawiki>"),
+        ("a.xml.gz", b"<mediawiki><page>", b"<a/>", b"</page></mediawiki>"),
+        ("a.pdf.gz", b"%PDF-1.4", b"x", b""),
+    ],
+)
+def test_bombs_take_little_memory(tmp_path: Path, name: str, head: bytes, repeated: bytes, tail: bytes) -> None:
+    """Refused within bounds of memory, and the next document is read."""
+    bomb(head, repeated, tail, tmp_path / name)
+    write(tmp_path, {"z.txt": "z"})
+    command = [sys.executable, "-c", READ_IN_BOUNDS, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    assert (done.returncode, done.stderr) == (0, "")
+    memory, found, skipped, _ = done.stdout.split(maxsplit=3)
+    assert found == "z.txt"
+    assert int(skipped) in (1, 2)  # a line, and the file when the rest of the line turns out to be endless
+    assert int(memory) < MOST_MEMORY
+
+
+def test_an_archive_that_asks_for_memory(tmp_path: Path) -> None:
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}]
+    write(tmp_path, {"a.txt.xz": lzma.compress(b"x", filters=filters), "z.txt": "z"})
+    report = ReadReport()
+    assert len(read(tmp_path, report=report)) == 1
+    assert "Memory usage limit exceeded" in report.examples[0].reason

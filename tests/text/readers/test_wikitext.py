@@ -4,6 +4,7 @@ import pytest
 
 pytest.importorskip("mwparserfromhell")
 
+from densephrases.errors import DataError
 from densephrases.text.readers.wikitext import prose
 
 MEDIA = {"file", "image", "category", "datei"}
@@ -40,3 +41,14 @@ MEDIA = {"file", "image", "category", "datei"}
 )
 def test_prose(source: str, text: str) -> None:
     assert prose(source, MEDIA) == text
+
+
+@pytest.mark.parametrize("unit", ["<b>", "<b ", "{{a|", "[[a|", "{|\n", "<b>{{a|</b>}}", "{{a|<b>}}</b>", "[http://a "])
+def test_wikitext_that_takes_too_long_is_refused(unit: str) -> None:
+    with pytest.raises(DataError, match="too many of its templates, links, tables or tags do not end"):
+        prose(unit * 20_000, MEDIA)
+    assert "text" in prose(f"text {unit}", MEDIA)
+
+
+def test_long_runs_of_space() -> None:
+    assert prose("a" + " " * 300_000 + "b", MEDIA) == "a b"

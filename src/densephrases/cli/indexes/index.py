@@ -1,13 +1,15 @@
 """`densephrases index`: documents into a new index."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from densephrases.cli.indexes.sources import Paths, Strict
+from densephrases.cli.indexes.sources import LARGEST_DOCUMENT, FollowLinks, MaxDocument, Paths, Strict
 from densephrases.errors import ConfigError
 from densephrases.index.kinds import CandidateKind, Device, Quantizer
+from densephrases.text.readers.limits import parse_size
 
 if TYPE_CHECKING:
     from densephrases.search.phrase_index import Threshold
@@ -35,13 +37,15 @@ def index(
     ] = None,
     device: Annotated[Device, typer.Option(help="Encode passages on the CPU or on a GPU.")] = "cpu",
     strict: Strict = False,
+    max_document: MaxDocument = LARGEST_DOCUMENT,
+    follow_links: FollowLinks = False,
 ) -> None:
     """Index documents into a new folder. After an interruption, run the same command again to resume."""
     from densephrases.cli.show.building import Building
     from densephrases.search.phrase_index import PhraseIndex
 
-    threshold = _threshold(filter_threshold)
-    with Building(out, paths, strict=strict) as building:
+    threshold, limit = _threshold(filter_threshold), parse_size(max_document)
+    with Building(out, paths, strict=strict, max_document=limit, follow_links=follow_links) as building:
         made = PhraseIndex.create(
             out,
             building.documents(),
@@ -59,6 +63,9 @@ def _threshold(written: str) -> "Threshold":
     if written in ("", "none"):
         return None if written else "model"
     try:
-        return float(written)
+        threshold = float(written)
     except ValueError:
-        raise ConfigError(f"--filter-threshold={written} is neither a number nor 'none'.") from None
+        threshold = math.nan
+    if not math.isfinite(threshold):
+        raise ConfigError(f"--filter-threshold={written} is neither a finite number nor 'none'.")
+    return threshold

@@ -24,6 +24,7 @@ from densephrases.index.info import IndexInfo
 from densephrases.index.manifest import MANIFEST_FILE
 from densephrases.index.progress import Progress
 from densephrases.text.documents import Document
+from densephrases.text.readers.limits import MAX_DOCUMENT
 from densephrases.text.readers.read import ReadReport, input_bytes, read_documents
 
 console = Console(stderr=True, highlight=False)
@@ -41,17 +42,27 @@ class Building:
     Ctrl-C ends the command with a sentence that says how to resume.
     """
 
-    def __init__(self, folder: Path, paths: Sequence[Path], *, strict: bool) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        paths: Sequence[Path],
+        *,
+        strict: bool,
+        max_document: int = MAX_DOCUMENT,
+        follow_links: bool = False,
+    ) -> None:
         _refuse_inside(folder, paths)
         self.folder = folder
         self.report = ReadReport()
         self.done = Progress()
         self._stopping = self._all_read = self._handles = False
         self._resumed = _documents_of_unfinished(folder)
-        self._source = read_documents(paths, strict=strict, report=self.report)
+        self._source = read_documents(
+            paths, strict=strict, report=self.report, max_document=max_document, follow_links=follow_links
+        )
         self._first = next(self._source)  # paths without any document leave no index behind
         self._bar = _bar(self)
-        self._task = self._bar.add_task("indexing", total=input_bytes(paths))
+        self._task = self._bar.add_task("indexing", total=input_bytes(paths, follow_links=follow_links))
         self._positions: deque[int] = deque()  # bytes read up to each document that is not indexed yet
         self._passed = 0
         self._told = 0.0

@@ -1,6 +1,5 @@
 """The answers file: passages with their candidate answers as JSON lines, written with spaCy, read without it."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -13,6 +12,7 @@ from densephrases.data.generated.candidate_answers import PIPELINE, AnswerExtrac
 from densephrases.data.generated.resumable_lines import ResumableLines
 from densephrases.data.generated.source_passages import SourcePassage, read_source
 from densephrases.errors import DataError
+from densephrases.json_input import parse_json
 from densephrases.text.passages import Passage
 from densephrases.text.readers.files import UNREADABLE, open_lines
 
@@ -39,14 +39,29 @@ class AnsweredPassage:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "AnsweredPassage":
-        passage = Passage(record["text"], record.get("title", ""))
-        asked = tuple(record.get("questions", ()))
-        source = SourcePassage(str(record["id"]), passage, int(record.get("article", 0)), asked)
-        found = tuple(CandidateAnswer(a["text"], a["start"], a.get("type", "")) for a in record["answers"])
+        passage = Passage(_text(record["text"]), _text(record.get("title", "")))
+        asked = tuple(map(_text, record.get("questions", ())))
+        source = SourcePassage(str(record["id"]), passage, _number(record.get("article", 0)), asked)
+        found = tuple(
+            CandidateAnswer(_text(a["text"]), _number(a["start"]), _text(a.get("type", ""))) for a in record["answers"]
+        )
         for candidate in found:
             if passage.text[candidate.start : candidate.end] != candidate.text:
                 raise ValueError(f"answer {candidate.text!r} is not at character {candidate.start} of its passage")
         return cls(source, found)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r:.60} is no text")
+    value.encode()  # half a surrogate pair is valid JSON but no text
+    return value
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r:.60} is no whole number of at least 0")
+    return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,8 +134,8 @@ def read_answers(path: Path) -> Iterator[AnsweredPassage]:
 def _record(line: bytes, place: str) -> AnsweredPassage | None:
     """None for the first line, which holds the settings."""
     try:
-        record = json.loads(line)
+        record = parse_json(line)
         return None if "settings" in record else AnsweredPassage.from_record(record)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error
         raise DataError(f"{place} is not a passage with answers: {reason}.") from error

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from densephrases.errors import DataError
+from densephrases.json_input import parse_json
 
 
 class ResumableLines:
@@ -26,8 +27,8 @@ class ResumableLines:
         """Whether the target exists and was written with the same settings."""
         if not target.is_file():
             return False
-        with target.open(encoding="utf-8") as file:
-            return file.readline().rstrip("\n") == _head(settings)
+        with target.open("rb") as file:
+            return file.readline().rstrip(b"\n") == _head(settings).encode()
 
     def _begin(self) -> int:
         self.path.write_text(self.head + "\n", encoding="utf-8")
@@ -37,9 +38,9 @@ class ResumableLines:
         lines = self.path.read_bytes().split(b"\n")[:-1]  # after the last newline: nothing, or an incomplete line
         if not lines:
             return self._begin()
-        if lines[0].decode() != self.head:
+        if lines[0] != self.head.encode():
             raise DataError(
-                f"'{self.path}' was started with other settings ({lines[0].decode():.300}); "
+                f"'{self.path}' was started with other settings ({lines[0].decode(errors='replace'):.300}); "
                 "continue with those, or start over with --no-resume."
             )
         done = (len(lines) - 1) // group * group
@@ -53,8 +54,19 @@ class ResumableLines:
 
     def records(self) -> list[dict[str, Any]]:
         """The collected records, without the settings."""
-        with self.path.open(encoding="utf-8") as file:
-            return [json.loads(line) for line in file][1:]
+        with self.path.open("rb") as file:
+            return [self._record(number, line) for number, line in enumerate(file, start=1)][1:]
+
+    def _record(self, number: int, line: bytes) -> dict[str, Any]:
+        try:
+            record = parse_json(line)
+            if not isinstance(record, dict):
+                raise ValueError(f"it is {type(record).__name__}, expected an object")
+        except ValueError as error:
+            raise DataError(
+                f"'{self.path}', line {number}, is damaged ({error}); start over with --no-resume."
+            ) from error
+        return record
 
     def finish(self) -> None:
         """Renames the collected lines to the target."""

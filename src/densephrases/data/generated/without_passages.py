@@ -14,6 +14,7 @@ from typing import Any, Self
 from densephrases.data.generated.source_passages import read_source
 from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage, read_squad, write_squad
 from densephrases.errors import DataError
+from densephrases.json_input import parse_json
 from densephrases.text.passages import Passage
 from densephrases.text.readers.files import UNREADABLE, open_lines, refuse_missing_folder, split_name, write_file
 
@@ -174,7 +175,7 @@ def _write_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:
 
 def _read_head(line: bytes, path: Path) -> QuestionCounts:
     try:
-        head = json.loads(line)
+        head = parse_json(line)
         if head["format"] != FORMAT:
             raise ValueError(head["format"])
         version = _number(head, "version", least=1)
@@ -189,7 +190,7 @@ def _read_head(line: bytes, path: Path) -> QuestionCounts:
 
 def _read_passage(line: bytes, place: str) -> StrippedPassage:
     try:
-        return StrippedPassage.from_record(json.loads(line))
+        return StrippedPassage.from_record(parse_json(line))
     except (KeyError, TypeError, ValueError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error
         raise DataError(f"{place} is not a passage with questions: {reason}.") from error

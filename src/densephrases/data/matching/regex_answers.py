@@ -31,7 +31,7 @@ class PatternAnswer:
             warnings.simplefilter("ignore", FutureWarning)  # syntax that a later Python may change
             try:
                 return re.compile(self.source, _FLAGS)
-            except re.error:
+            except (re.error, RecursionError, OverflowError):  # groups nested too deeply, counts too large
                 return _NOTHING
 
     def matches(self, text: str) -> bool:

@@ -1,12 +1,11 @@
 """Keys of documents: a hash of the id, by which they are found, and a digest of the content, by which changes show."""
 
-import json
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Self
 
 from densephrases.errors import DataError
-from densephrases.text.documents import Document
+from densephrases.text.documents import Document, metadata_json
 
 
 def id_hash(identifier: str) -> int:
@@ -30,24 +29,32 @@ class PreparedDocument:
 
     @classmethod
     def from_document(cls, document: Document) -> Self:
+        _refuse_what_is_no_text(document)
         record = _json(document, [document.id, document.title, dict(document.metadata)])
         content = _json(document, [document.title, dict(document.metadata)], sort_keys=True)
+        text = document.text.encode()
+        return cls(document, text, record, id_hash(document.id), _hash64(content + b"\0" + text))
+
+
+def _refuse_what_is_no_text(document: Document) -> None:
+    for name in ("id", "title", "text"):
+        value = getattr(document, name)
+        if not isinstance(value, str):
+            raise DataError(f"Document {document.id!a} has a {name} of type {type(value).__name__}; expected text.")
         try:
-            text = document.text.encode()
-            document.title.encode()
+            value.encode()
         except UnicodeEncodeError as error:
             raise DataError(
-                f"Document {document.id!a} has half a surrogate pair in its text or title, which no model can read; "
-                "replace it, for example by text.encode(errors='replace').decode()."
+                f"Document {document.id!a} has half a surrogate pair in its {name}, which no model can read; "
+                f"replace it, for example by {name}.encode(errors='replace').decode()."
             ) from error
-        return cls(document, text, record, id_hash(document.id), _hash64(content + b"\0" + text))
 
 
 def _json(document: Document, values: list[object], *, sort_keys: bool = False) -> bytes:
     try:
-        return json.dumps(values, sort_keys=sort_keys, separators=(",", ":")).encode()
-    except (TypeError, ValueError) as error:
+        return metadata_json(values, sort_keys=sort_keys)
+    except (TypeError, ValueError, RecursionError) as error:
         raise DataError(
             f"Document {document.id!a} has metadata that JSON cannot hold ({error}); "
-            "use texts, numbers, true, false, null, lists and mappings with text keys."
+            "use texts, finite numbers, true, false, null, lists and mappings with text keys."
         ) from error

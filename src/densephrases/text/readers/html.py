@@ -14,6 +14,31 @@ _DECLARED = re.compile(
     rb"""<(?:meta\b[^>]*?\bcharset|\?xml\b[^>]*?\bencoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE
 )
 _MEANT_AS_WINDOWS = ("iso8859-1", "ascii")  # as in the HTML standard
+# The standard's encodings as Python names them. Python has more, among them some that are none of text.
+_ENCODINGS = frozenset(
+    [
+        "utf-8",
+        "cp866",
+        "koi8-r",
+        "koi8-u",
+        "mac-roman",
+        "mac-cyrillic",
+        "cp874",
+        "gbk",
+        "gb18030",
+        "gb2312",
+        "big5",
+        "big5hkscs",
+        "euc_jp",
+        "iso2022_jp",
+        "shift_jis",
+        "cp932",
+        "euc_kr",
+        "cp949",
+        "tis-620",
+    ]
+)
+_ENCODINGS |= {f"cp{number}" for number in range(1250, 1259)} | {f"iso8859-{number}" for number in range(2, 17)}
 
 _LEFT_OUT = frozenset(
     ("annotation", "canvas", "iframe", "noembed", "noframes", "noscript", "object", "script", "style")
@@ -52,7 +77,7 @@ def _codec(label: str) -> str:
         return "utf-8"
     if name in _MEANT_AS_WINDOWS:
         return "cp1252"
-    return "utf-8" if name.startswith("utf-16") else name  # nothing in UTF-16 can be read as a declaration
+    return name if name in _ENCODINGS else "utf-8"  # nothing in UTF-16 can be read as a declaration
 
 
 def html_text(source: str) -> tuple[str, str]:

@@ -9,43 +9,71 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from densephrases.errors import DataError
-from densephrases.text.documents import Document, Skipped
+from densephrases.json_input import MOST_NESTED, parse_json, refuse_constant
+from densephrases.text.documents import Document, Skipped, metadata_json
 from densephrases.text.readers.files import OnOpen, open_lines, open_text
+from densephrases.text.readers.limits import MAX_DOCUMENT, MOST_BLANK, MOST_VALUES, too_large
 
 _KNOWN = {"id", "title", "text", "paragraphs", "metadata"}
 _CHUNK = 1 << 16
+_LARGE = 1 << 20
+_SIGN = re.compile(r'"(?:[^"\\]++|\\.?)*+"?|[][{},]', re.DOTALL)  # a string, or what separates values
 _VISIBLE = re.compile(r"[^ \t\r\n]")
 
 
-def read_json_lines(path: Path, name: str, on_open: OnOpen | None = None) -> Iterator[Document | Skipped]:
+def read_json_lines(
+    path: Path, name: str, on_open: OnOpen | None = None, limit: int = MAX_DOCUMENT
+) -> Iterator[Document | Skipped]:
     """One document per line, one line in memory at a time. A missing id becomes the line number: 'name#3'."""
     with open_lines(path, on_open) as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                yield _line_document(line, f"{path}, line {number}", f"{name}#{number}")
+        number = blank = 0
+        while line := file.readline(limit + 1):
+            number += 1
+            blank = 0 if line.strip() else blank + 1
+            if blank > MOST_BLANK:
+                raise DataError(f"'{path}', line {number}, follows {MOST_BLANK:,} blank lines.")
+            place = f"{path}, line {number}"
+            if len(line) > limit:
+                yield Skipped(place, f"{too_large(limit)}.")
+                _pass_line(line, file, limit)
+            elif not blank:
+                yield _line_document(line, place, f"{name}#{number}")
+
+
+def _pass_line(line: bytes, file: BinaryIO, limit: int) -> None:
+    while line and not line.endswith(b"\n"):
+        line = file.readline(limit)
 
 
 def _line_document(line: bytes, place: str, name: str) -> Document | Skipped:
     try:
-        record = json.loads(line.decode())
-    except (ValueError, RecursionError) as error:
+        record = parse_json(line, MOST_VALUES)
+    except ValueError as error:
         return Skipped(place, f"is not JSON: {error}.")
     return _document(record, place, name)
 
 
-def read_json(path: Path, name: str, on_open: OnOpen | None = None) -> Iterator[Document | Skipped]:
+def read_json(
+    path: Path, name: str, on_open: OnOpen | None = None, limit: int = MAX_DOCUMENT
+) -> Iterator[Document | Skipped]:
     """One object, an array of objects, or objects one after another, read in chunks; ids as for lines."""
     with open_text(path, on_open) as file:
         number = 0
         try:
-            for number, record in enumerate(_objects(file), start=1):
+            for number, record in enumerate(_objects(file, limit), start=1):
                 yield _document(record, f"{path}, object {number}", f"{name}#{number}")
-        except (ValueError, RecursionError) as error:
+        except _TooLargeError as error:
+            raise DataError(f"'{path}', object {number + 1}, {error}.") from error
+        except ValueError as error:
             reason = getattr(error, "msg", error)  # without the position, which counts from the start of the buffer
             raise DataError(f"'{path}' is not JSON after {number} objects: {reason}.") from error
+
+
+class _TooLargeError(ValueError):
+    pass
 
 
 def _document(record: Any, place: str, name: str) -> Document | Skipped:
@@ -80,7 +108,7 @@ def _metadata(record: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"has 'metadata' of type {type(given).__name__}, expected an object")
     metadata = {key: value for key, value in record.items() if key not in _KNOWN} | given
     if metadata:
-        json.dumps(metadata, ensure_ascii=False).encode()  # fails for half a surrogate pair, which is valid JSON
+        metadata_json(metadata)
     return metadata
 
 
@@ -93,8 +121,8 @@ def _string(record: dict[str, Any], key: str) -> str:
     return value
 
 
-def _objects(file: TextIO) -> Iterator[Any]:
-    stream = _Stream(file)
+def _objects(file: TextIO, limit: int) -> Iterator[Any]:
+    stream = _Stream(file, limit)
     if stream.accept("["):
         yield from _listed(stream)
     while stream.peek() == "{":
@@ -120,11 +148,12 @@ class _Stream:
     that the buffer cuts off is decoded again once the buffer has doubled, so it costs at most three times its length.
     """
 
-    def __init__(self, file: TextIO) -> None:
+    def __init__(self, file: TextIO, limit: int) -> None:
         self._file = file
+        self._limit = limit
         self._buffer = ""
         self._position = 0
-        self._decoder = json.JSONDecoder()
+        self._decoder = json.JSONDecoder(parse_constant=refuse_constant)
 
     def peek(self) -> str:
         """The next character that is not white space, or nothing at the end."""
@@ -147,13 +176,36 @@ class _Stream:
             raise json.JSONDecodeError(f"expected an object, found '{self.peek()}'", "", 0)
         while True:
             try:
+                self._refuse_excess()
                 value, self._position = self._decoder.raw_decode(self._buffer, self._position)
             except json.JSONDecodeError as error:
                 unread = len(self._buffer) - self._position
+                if unread > self._limit:
+                    raise _TooLargeError(too_large(self._limit)) from error
                 if _is_final(error, len(self._buffer)) or not self._read(max(_CHUNK, unread)):
                     raise
+            except RecursionError as error:
+                raise ValueError("an object is nested too deeply") from error
             else:
                 return value
+
+    def _refuse_excess(self) -> None:
+        """Look through a large object before it is decoded: a list of empty lists takes 24 times its length."""
+        if len(self._buffer) - self._position <= _LARGE:
+            return
+        values = deep = 0
+        for sign in _SIGN.finditer(self._buffer, self._position):
+            match sign[0][0]:
+                case "{" | "[":
+                    values, deep = values + 1, deep + 1
+                case ",":
+                    values += 1
+                case "}" | "]":
+                    deep -= 1
+            if values > MOST_VALUES or deep > MOST_NESTED:
+                raise ValueError(f"an object has more than {MOST_VALUES:,} values or {MOST_NESTED} levels")
+            if not deep:
+                return
 
     def _read(self, size: int) -> bool:
         """Append up to `size` characters to the unread rest."""

@@ -5,21 +5,28 @@ import re
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _UNDERLINE = re.compile(r" {0,3}=+[ \t]*")
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(.*?\n)---[ \t]*(?:\r?\n|$)", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title:[ \t]*([\"']?)(.+?)\1[ \t]*\r?$", re.MULTILINE)
+_FRONT_TITLE = re.compile(r"title:[ \t]*([\"']?)(.+?)\1[ \t]*")
+_HEAD = 1 << 16  # characters in which a title is looked for
+_LONGEST = 1000  # characters of a line that may be one: the time to match it grows with its square
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 
 
 def markdown_title(text: str) -> str:
     """The title of the front matter, else the first heading outside code blocks, else nothing."""
-    front = _FRONT_MATTER.match(text)
-    if front and (named := _FRONT_TITLE.search(front[1])):
-        return named[2]
-    return _first_heading(text[front.end() :] if front else text)
+    head = text[:_HEAD]
+    front = _FRONT_MATTER.match(head)
+    for line in front[1].splitlines() if front else ():
+        if len(line) <= _LONGEST and (named := _FRONT_TITLE.fullmatch(line)):
+            return named[2]
+    return _first_heading(head[front.end() :] if front else head)
 
 
 def _first_heading(text: str) -> str:
     fence = previous = ""
     for line in text.splitlines():
+        if len(line) > _LONGEST:
+            previous = ""
+            continue
         if opened := _FENCE.match(line):
             fence = _fence_after(fence, opened[1])
         elif not fence:

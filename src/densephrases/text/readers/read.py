@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from densephrases.errors import DataError, MissingExtraError
+from densephrases.errors import ConfigError, DataError, MissingExtraError
 from densephrases.text.documents import Document, Skipped
 from densephrases.text.readers.csv_rows import read_table
 from densephrases.text.readers.files import (
@@ -20,7 +20,9 @@ from densephrases.text.readers.files import (
     walk,
 )
 from densephrases.text.readers.html import decode_html, html_text
+from densephrases.text.readers.html_limits import refuse_slow_page
 from densephrases.text.readers.jsonl import read_json, read_json_lines
+from densephrases.text.readers.limits import MAX_DOCUMENT
 from densephrases.text.readers.markdown import markdown_title
 from densephrases.text.readers.pdf import pdf_text
 from densephrases.text.readers.wikipedia import read_dump
@@ -59,7 +61,12 @@ class ReadReport:
 
 
 def read_documents(
-    paths: Iterable[Path], *, strict: bool = False, report: ReadReport | None = None
+    paths: Iterable[Path],
+    *,
+    strict: bool = False,
+    report: ReadReport | None = None,
+    max_document: int = MAX_DOCUMENT,
+    follow_links: bool = False,
 ) -> Generator[Document]:
     """The documents of files and of all files in folders, one at a time.
 
@@ -70,15 +77,40 @@ def read_documents(
 
     What cannot be read is skipped and counted in `report`; `strict` raises DataError instead. A path that does not
     exist raises it at once; paths without any document raise it after the last one was read.
+
+    Args:
+        paths: Files and folders.
+        strict: Raise DataError at the first file or record that cannot be read.
+        report: Counts what was read and what was skipped.
+        max_document: The most bytes of one document, decompressed. Larger ones are skipped without being read whole.
+        follow_links: Read what symbolic links inside folders lead to. By default they are skipped: a link may lead to
+            any file of the machine. A link that is itself one of `paths` is always followed.
     """
     places = list(paths)
+    if max_document < 1:
+        raise ConfigError(f"max_document={max_document} is not a positive number of bytes.")
     for place in places:
-        if not place.exists():
-            raise DataError(f"'{place}' does not exist; expected a file or a folder of documents.")
-    return _read_all(places, strict, ReadReport() if report is None else report)
+        if not _exists(place):
+            raise DataError(f"'{_shown(place)}' does not exist; expected a file or a folder of documents.")
+    options = _Options(strict, max_document, follow_links)
+    return _read_all(places, options, ReadReport() if report is None else report)
 
 
-def input_bytes(paths: Iterable[Path]) -> int | None:
+@dataclass(frozen=True, slots=True)
+class _Options:
+    strict: bool
+    limit: int
+    follow_links: bool
+
+
+def _exists(place: Path) -> bool:
+    try:
+        return place.exists()
+    except (OSError, ValueError):  # too long, or with a null character
+        return False
+
+
+def input_bytes(paths: Iterable[Path], *, follow_links: bool = False) -> int | None:
     """The size of all files that may contain text, or None if it does not predict the amount of text.
 
     A compressed byte stands for several characters and a byte of a PDF for hardly any, so bytes measure progress only
@@ -86,7 +118,7 @@ def input_bytes(paths: Iterable[Path]) -> int | None:
     """
     sizes: Counter[str] = Counter()
     for place in paths:
-        for path, _ in _files(place):
+        for path, _ in _files(place, follow_links):
             sizes[_kind(path)] += _text_bytes(path)
     total = sizes.total()
     main = max(("text", "compressed"), key=sizes.__getitem__)
@@ -109,12 +141,12 @@ def _text_bytes(path: Path) -> int:
         return 0
 
 
-def _read_all(places: list[Path], strict: bool, report: ReadReport) -> Generator[Document]:
+def _read_all(places: list[Path], options: _Options, report: ReadReport) -> Generator[Document]:
     found = False
     for place in places:
-        for path, name in _files(place):
-            items = _read_file(path, name, report.open)
-            for document in _kept(items if strict else _lenient(items, path), path, strict, report):
+        for path, name in _files(place, options.follow_links):
+            items = _read_file(path, name, report.open, options, inside=path != place)
+            for document in _kept(items if options.strict else _lenient(items, path), path, options.strict, report):
                 found = True
                 yield document
             report.finish(path)
@@ -122,12 +154,12 @@ def _read_all(places: list[Path], strict: bool, report: ReadReport) -> Generator
         raise DataError(_nothing_found(places, report))
 
 
-def _files(place: Path) -> Iterator[tuple[Path, str]]:
+def _files(place: Path, follow_links: bool) -> Iterator[tuple[Path, str]]:
     """Files, each with the id for a document that has none of its own."""
     if not place.is_dir():
         yield place, place.name
         return
-    for path in walk(place):
+    for path in walk(place, follow_links=follow_links):
         yield path, path.relative_to(place).as_posix()
 
 
@@ -159,24 +191,28 @@ def _checked(item: Document | Skipped, path: Path) -> Document | Skipped:
     return item
 
 
-def _read_file(path: Path, name: str, on_open: OnOpen) -> Iterator[Document | Skipped]:
-    """The documents of a file, up to the first part that cannot be read."""
+def _read_file(
+    path: Path, name: str, on_open: OnOpen, options: _Options, *, inside: bool
+) -> Iterator[Document | Skipped]:
+    """The documents of a file, up to the first part that cannot be read; `inside` says it was found in a folder."""
     if str(path) != _shown(path):
         raise DataError(f"'{_shown(path)}' has a name that is not UTF-8.")
     try:
+        if inside and not options.follow_links and path.is_symlink():
+            raise DataError(f"'{path}' is a link, which may lead anywhere; give --follow-links to read such files.")
         if not path.is_file():
             raise DataError(f"'{path}' is neither a regular file nor a folder.")
         if path.stat().st_size:
-            yield from _documents(path, name, on_open)
+            yield from _documents(path, name, on_open, options.limit)
     except UNREADABLE as error:
         raise DataError(f"'{path}' cannot be read: {error}.") from error
 
 
-def _documents(path: Path, name: str, on_open: OnOpen) -> Iterator[Document | Skipped]:
+def _documents(path: Path, name: str, on_open: OnOpen, limit: int) -> Iterator[Document | Skipped]:
     suffix = split_name(path)[1]
     if suffix in _STREAMS:
-        return _STREAMS[suffix](path, name, on_open)
-    return _WHOLE.get(suffix, _read_plain)(path, name)
+        return _STREAMS[suffix](path, name, on_open, limit)
+    return _WHOLE.get(suffix, _read_plain)(path, name, limit)
 
 
 def _lenient(items: Iterator[Document | Skipped], path: Path) -> Iterator[Document | Skipped]:
@@ -191,32 +227,34 @@ def _shown(path: Path) -> str:
     return str(path).encode(errors="backslashreplace").decode()
 
 
-def _read_plain(path: Path, name: str) -> Iterator[Document]:
+def _read_plain(path: Path, name: str, limit: int) -> Iterator[Document]:
     stem, suffix = split_name(path)
-    yield Document(name, read_text(path), stem if suffix in _PLAIN else stem + suffix)
+    yield Document(name, read_text(path, limit), stem if suffix in _PLAIN else stem + suffix)
 
 
-def _read_markdown(path: Path, name: str) -> Iterator[Document]:
-    text = read_text(path)
+def _read_markdown(path: Path, name: str, limit: int) -> Iterator[Document]:
+    text = read_text(path, limit)
     yield Document(name, text, markdown_title(text) or split_name(path)[0])
 
 
-def _read_html(path: Path, name: str) -> Iterator[Document]:
-    title, text = html_text(decode_html(read_bytes(path)))
+def _read_html(path: Path, name: str, limit: int) -> Iterator[Document]:
+    source = decode_html(read_bytes(path, limit))
+    refuse_slow_page(source, path)
+    title, text = html_text(source)
     yield Document(name, text, title or split_name(path)[0])
 
 
-def _read_pdf(path: Path, name: str) -> Iterator[Document]:
-    title, text = pdf_text(path)
+def _read_pdf(path: Path, name: str, limit: int) -> Iterator[Document]:
+    title, text = pdf_text(path, limit)
     yield Document(name, text, title or split_name(path)[0])
 
 
-def _read_wikipedia(path: Path, name: str, on_open: OnOpen) -> Iterator[Document | Skipped]:
-    return read_dump(path, on_open)
+def _read_wikipedia(path: Path, name: str, on_open: OnOpen, limit: int) -> Iterator[Document | Skipped]:
+    return read_dump(path, on_open, limit)
 
 
 _PLAIN = ("", ".txt", ".text")
-_WHOLE: dict[str, Callable[[Path, str], Iterator[Document]]] = {
+_WHOLE: dict[str, Callable[[Path, str, int], Iterator[Document]]] = {
     ".md": _read_markdown,
     ".markdown": _read_markdown,
     ".html": _read_html,
@@ -224,7 +262,7 @@ _WHOLE: dict[str, Callable[[Path, str], Iterator[Document]]] = {
     ".xhtml": _read_html,
     ".pdf": _read_pdf,
 }
-_STREAMS: dict[str, Callable[[Path, str, OnOpen], Iterator[Document | Skipped]]] = {
+_STREAMS: dict[str, Callable[[Path, str, OnOpen, int], Iterator[Document | Skipped]]] = {
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
     ".json": read_json,
