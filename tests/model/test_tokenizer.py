@@ -381,9 +381,10 @@ def test_cased(lowercase: bool, cased: bool) -> None:
 
 def test_a_template_of_tokens_that_are_not_there_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The library panics, with an exception that is none of Python's."""
-    values = json.loads(small_tokenizer().to_str())
-    values["post_processor"]["special_tokens"].pop("[CLS]")
-    (tmp_path / TOKENIZER_FILE).write_text(json.dumps(values))
-    with pytest.raises(ModelError, match="cannot be read as a tokenizer"):
-        load_tokenizer(tmp_path)
+    for form in ("single", "pair"):
+        values = json.loads(small_tokenizer().to_str())
+        values["post_processor"][form][0]["SpecialToken"]["id"] = "[NONE]"
+        (tmp_path / TOKENIZER_FILE).write_text(json.dumps(values))
+        with pytest.raises(ModelError, match="cannot be read as a tokenizer"):
+            load_tokenizer(tmp_path)
     capfd.readouterr()

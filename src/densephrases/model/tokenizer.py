@@ -189,7 +189,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     content = read_verified(path)
     try:
         tokenizer = Tokenizer.from_buffer(content)
-        tokenizer.encode_batch([(_PROBE, _PROBE)])  # a file that can be read may still name tokens that it lacks
+        tokenizer.encode_batch([_PROBE, (_PROBE, _PROBE)])  # what can be read may still name tokens that it lacks
     except BaseException as error:  # the library raises plain Exception, and its panics are not even that
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise

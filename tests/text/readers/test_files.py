@@ -113,11 +113,12 @@ def test_walk_goes_as_deep_as_folders_are(tmp_path: Path) -> None:
         folders[-1].mkdir()
     file = folders[-1] / "b.txt"
     file.write_text("x")
-    found = list(walk(tmp_path))
-    file.unlink()
-    for folder in reversed(folders[1:]):  # what removes the folders of tests is nested itself
-        folder.rmdir()
-    assert found == [file]
+    try:
+        assert list(walk(tmp_path)) == [file]
+    finally:  # what removes the folders of tests is nested itself
+        file.unlink()
+        for folder in reversed(folders[1:]):
+            folder.rmdir()
 
 
 def test_archives_of_several_streams(tmp_path: Path) -> None:
