@@ -2,6 +2,7 @@
 
 import os
 import string
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,14 @@ os.environ["TRITON_INTERPRET"] = "1"  # kernels need no GPU then; read when Trit
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = "the a of in and was is who what when where built tower river city born year paris london france by to it on"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unsynced() -> Iterator[None]:
+    """Tests do not wait for the disk, milliseconds for each file; tests/faults/power_loss.py checks what is synced."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
 
 
 def small_tokenizer() -> Tokenizer:
