@@ -49,6 +49,7 @@ class Scripted(http.server.BaseHTTPRequestHandler):
 
     replies: list[tuple[int, bytes]]
     retry_after = "0"
+    is_silent = False  # closes without saying so
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
@@ -60,9 +61,11 @@ class Scripted(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Retry-After", self.retry_after)
+        if not self.is_silent:
+            self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)
-        self.close_connection = True  # without having said so
+        self.close_connection = True
 
     do_DELETE = do_POST = do_GET
 
@@ -72,8 +75,17 @@ class Scripted(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def scripted() -> Iterator[tuple[str, list[tuple[int, bytes]]]]:
+    yield from running(is_silent=False)
+
+
+@pytest.fixture
+def silent() -> Iterator[tuple[str, list[tuple[int, bytes]]]]:
+    yield from running(is_silent=True)
+
+
+def running(*, is_silent: bool) -> Iterator[tuple[str, list[tuple[int, bytes]]]]:
     replies: list[tuple[int, bytes]] = []
-    handler = type("Handler", (Scripted,), {"replies": replies})
+    handler = type("Handler", (Scripted,), {"replies": replies, "is_silent": is_silent})
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -82,8 +94,8 @@ def scripted() -> Iterator[tuple[str, list[tuple[int, bytes]]]]:
         thread.join()
 
 
-def test_a_busy_service_is_asked_again(scripted: tuple[str, list[tuple[int, bytes]]]) -> None:
-    url, replies = scripted
+def test_a_busy_service_is_asked_again(silent: tuple[str, list[tuple[int, bytes]]]) -> None:
+    url, replies = silent
     found = b'{"id": "a", "text": "b", "title": "", "metadata": {}}'
     replies += [(503, b"{}"), (503, b"{}"), (200, found)]
     with Client(url) as client:

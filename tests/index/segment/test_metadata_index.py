@@ -23,7 +23,7 @@ from tests.index.made_up import HashEncoder
 
 FORMER = Path(__file__).parents[2] / "fixtures" / "v0_1"
 ENCODER = HashEncoder()
-TEXTS = st.sampled_from(["", "en", "True", "true", "1", "1.0", "2", "\ud800", "a\0b", "b", "é"])
+TEXTS = st.sampled_from(["", "en", "True", "true", "1", "1.0", "2", "\U0001f600", "a\0b", "b", "é"])
 PLAIN = TEXTS | st.booleans() | st.integers(-1, 2) | st.sampled_from([1.0, 2.0, 2.5, 1e300]) | st.none()
 VALUES = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=2))
 KEYS = st.sampled_from(["lang", "year", "", "a", "a\0"])
