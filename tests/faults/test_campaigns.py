@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults import foreign_files
-from tests.faults.__main__ import CAMPAIGNS, Campaign, Result, chosen, main, report, run
+from tests.faults.campaigns import CAMPAIGNS, Campaign, Result, chosen, main, report, run
 from tests.faults.outcome import Outcome
 
 
