@@ -27,8 +27,8 @@ from tests.faults.outcome import Outcome
 from tests.index.forged import forge
 from tests.index.made_up import CodedEncoder, long_text
 
-INDEX_PROMISE = "a damaged file of an index is refused or changes no answer"
-FORGED_PROMISE = "an index with forged checksums neither ends the process nor raises an error that is not ours"
+INDEX_PROMISE = "A damaged file of an index is refused or changes no answer"
+FORGED_PROMISE = "An index with forged checksums neither ends the process nor raises an error that is not ours"
 DOCUMENTS = [
     Document(f"d{i}", long_text(i, 150) if i else "", f"title {i}", {"year": i, "kind": "even" if i % 2 else "odd"})
     for i in range(16)
@@ -46,7 +46,7 @@ KINDS: tuple[tuple[Quantizer, CandidateKind], ...] = (
 )
 MERGED_EVERY = 10  # cases, of which one is merged after the damage
 
-MODEL_PROMISE = "a damaged file of a model is refused or changes no vector"
+MODEL_PROMISE = "A damaged file of a model is refused or changes no vector"
 TINY_MODEL = Path(__file__).parents[1] / "fixtures" / "v0_1" / "model"
 TASK = "keywords"
 BUNDLED_EVERY = 20  # cases, of which one damages the bundled model, whose files take longer to read
