@@ -44,3 +44,8 @@ def test_only_some(capsys: pytest.CaptureFixture[str]) -> None:
         chosen(["nothing"])
     assert main(["--only", "files of others", "--share", "0.05"]) == 0
     assert "files of others" in capsys.readouterr().out
+
+
+def test_every_attack_stands_in_the_document() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "reliability.md").read_text()
+    assert [each.name for each in CAMPAIGNS if f"| {each.name} |" not in text] == []
