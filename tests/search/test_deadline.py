@@ -159,12 +159,16 @@ def test_ctrl_c_ends_an_exact_scan(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "scanning\n"
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=120)
+        try:
+            _, errors = process.communicate(timeout=120)
+        finally:
+            process.kill()
     assert process.returncode in (-signal.SIGINT, 130, 1)
     assert errors.strip().endswith("KeyboardInterrupt")
 
 
 _ENDLESS = """
+import signal
 import sys
 from itertools import count
 from pathlib import Path
@@ -173,6 +177,7 @@ from densephrases.index.candidates import exact
 from densephrases.index.vectors.store import VectorStore
 from tests.index.made_up import CodedEncoder
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a shell starts in the background
 scan = VectorStore.scan
 
 def endless(store, queries, block_rows):
