@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+from densephrases.checksums import write_checksums
 from densephrases.errors import ConfigError, ModelError
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.train.average import average_models, save_average
@@ -66,5 +67,6 @@ def test_another_tokenizer_is_refused(saved: Saved) -> None:
     other = saved("bb")
     path = other / "tokenizer.json"
     path.write_text(path.read_text().replace('"[UNK]"', '"[NEW]"'))
+    write_checksums(other)
     with pytest.raises(ModelError, match="their tokenizers differ"):
         average_models([saved("a"), other])
