@@ -16,52 +16,59 @@ from densephrases.serve.settings import Limits, ServiceSettings, host_names, is_
 
 _DEFAULTS = ServiceSettings(index=Path())
 
+Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is every address of this machine.")]
+Port = Annotated[int, typer.Option(help="Port to listen on; 0 picks a free one.")]
+Workers = Annotated[int, typer.Option(help="Processes that share the port.")]
+ApiKeyFile = Annotated[Path | None, typer.Option(help="API keys, one per line; without it anyone may search.")]
+AdminKeyFile = Annotated[
+    Path | None, typer.Option(help="Admin keys, one per line; without it the index cannot be changed.")
+]
+Queue = Annotated[int, typer.Option(help="Waiting questions per process; a full queue returns 503.")]
+Deadline = Annotated[float, typer.Option(help="Seconds until a request gets a 503 and its search ends.")]
+MaxConnections = Annotated[
+    int, typer.Option(help="Maximum open connections per process; those without a request are closed first.")
+]
+MaxHead = Annotated[int, typer.Option(help="Maximum bytes of a request line with its headers.")]
+MaxBody = Annotated[int, typer.Option(help="Maximum bytes of a request body.")]
+MaxQuestion = Annotated[int, typer.Option(help="Maximum characters of a question.")]
+MaxQuestions = Annotated[int, typer.Option(help="Maximum questions in a request.")]
+MaxK = Annotated[int, typer.Option(help="Maximum answers per question.")]
+MaxEffort = Annotated[float, typer.Option(help="Maximum effort of a search, 0 to 1.")]
+MaxExactVectors = Annotated[
+    int, typer.Option(help="Token vectors of the index up to which an exact search is allowed.")
+]
+AllowedHost = Annotated[
+    list[str] | None,
+    typer.Option(help="A host name the service answers to [default: this machine's, or any with keys]."),
+]
+CorsOrigin = Annotated[
+    list[str] | None, typer.Option(help="A web origin allowed by CORS, such as https://example.org.")
+]
+LogQuestions = Annotated[bool, typer.Option("--log-questions", help="Write questions to the log.")]
+
 
 def serve(
     folder: IndexArgument,
     model: IndexModel = None,
     task: Task = None,
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0 is every address of this machine.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 picks a free one.")] = 8080,
-    workers: Annotated[int, typer.Option(help="Processes that share the port.")] = 1,
-    api_key_file: Annotated[
-        Path | None, typer.Option(help="API keys, one per line; without it anyone may search.")
-    ] = None,
-    admin_key_file: Annotated[
-        Path | None, typer.Option(help="Admin keys, one per line; without it the index cannot be changed.")
-    ] = None,
-    queue: Annotated[
-        int, typer.Option(help="Waiting questions per process; a full queue returns 503.")
-    ] = _DEFAULTS.queue,
-    deadline: Annotated[
-        float, typer.Option(help="Seconds until a request gets a 503 and its search ends.")
-    ] = _DEFAULTS.deadline_seconds,
-    max_connections: Annotated[
-        int, typer.Option(help="Maximum open connections per process; those without a request are closed first.")
-    ] = _DEFAULTS.connections,
-    max_head: Annotated[
-        int, typer.Option(help="Maximum bytes of a request line with its headers.")
-    ] = _DEFAULTS.limits.head_bytes,
-    max_body: Annotated[int, typer.Option(help="Maximum bytes of a request body.")] = _DEFAULTS.limits.body_bytes,
-    max_question: Annotated[
-        int, typer.Option(help="Maximum characters of a question.")
-    ] = _DEFAULTS.limits.question_characters,
-    max_questions: Annotated[int, typer.Option(help="Maximum questions in a request.")] = _DEFAULTS.limits.questions,
-    max_k: Annotated[int, typer.Option(help="Maximum answers per question.")] = _DEFAULTS.limits.k,
-    max_effort: Annotated[float, typer.Option(help="Maximum effort of a search, 0 to 1.")] = _DEFAULTS.limits.effort,
-    max_exact_vectors: Annotated[
-        int, typer.Option(help="Token vectors of the index up to which an exact search is allowed.")
-    ] = _DEFAULTS.limits.exact_vectors,
-    allowed_host: Annotated[
-        list[str] | None,
-        typer.Option(help="A host name the service answers to [default: this machine's, or any with keys]."),
-    ] = None,
-    cors_origin: Annotated[
-        list[str] | None, typer.Option(help="A web origin allowed by CORS, such as https://example.org.")
-    ] = None,
-    log_questions: Annotated[bool, typer.Option("--log-questions", help="Write questions to the log.")] = False,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
+    workers: Workers = 1,
+    api_key_file: ApiKeyFile = None,
+    admin_key_file: AdminKeyFile = None,
+    queue: Queue = _DEFAULTS.queue,
+    deadline: Deadline = _DEFAULTS.deadline_seconds,
+    max_connections: MaxConnections = _DEFAULTS.connections,
+    max_head: MaxHead = _DEFAULTS.limits.head_bytes,
+    max_body: MaxBody = _DEFAULTS.limits.body_bytes,
+    max_question: MaxQuestion = _DEFAULTS.limits.question_characters,
+    max_questions: MaxQuestions = _DEFAULTS.limits.questions,
+    max_k: MaxK = _DEFAULTS.limits.k,
+    max_effort: MaxEffort = _DEFAULTS.limits.effort,
+    max_exact_vectors: MaxExactVectors = _DEFAULTS.limits.exact_vectors,
+    allowed_host: AllowedHost = None,
+    cors_origin: CorsOrigin = None,
+    log_questions: LogQuestions = False,
 ) -> None:
     """Serve an index over HTTP.
 

@@ -1,10 +1,8 @@
 """`densephrases update`: new and changed documents into an index."""
 
-import typer
-
+from densephrases.cli.indexes.changes import change_index
 from densephrases.cli.indexes.sources import LARGEST_DOCUMENT, FollowLinks, MaxDocument, Paths, Strict
 from densephrases.cli.options import IndexArgument, IndexModel
-from densephrases.text.readers.limits import parse_size
 
 
 def update(
@@ -16,11 +14,6 @@ def update(
     model: IndexModel = None,
 ) -> None:
     """Add documents to an index and replace those of the same id whose content has changed."""
-    from densephrases.cli.show.building import Building
-    from densephrases.search.phrase_index import PhraseIndex
-
-    limit = parse_size(max_document)
-    opened = PhraseIndex.open(folder, model)
-    with Building(folder, paths, strict=strict, max_document=limit, follow_links=follow_links) as building:
-        building.reported(opened.update(building.documents(), building.reported))
-    typer.echo(building.summarise(opened.info()))
+    change_index(
+        "update", folder, paths, strict=strict, max_document=max_document, follow_links=follow_links, model=model
+    )
