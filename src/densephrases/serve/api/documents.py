@@ -1,13 +1,15 @@
 """/v1/documents: read, add and delete documents."""
 
 import asyncio
-import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from densephrases.index.progress import Progress
+from densephrases.index.segment.document_keys import PreparedDocument
+from densephrases.json_input import depth
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.api.answers import json_response, seconds_left
 from densephrases.serve.api.auth import TheService, require_admin_key, require_key
@@ -16,7 +18,6 @@ from densephrases.serve.api.schemas import (
     AddDocumentsBody,
     AddDocumentsResponse,
     DeleteDocumentsResponse,
-    DocumentItem,
     DocumentResponse,
 )
 from densephrases.serve.problems import Problem, over_limit
@@ -68,8 +69,8 @@ def _phrase(text: str, start: int | None, end: int | None) -> dict[str, Any] | N
 )
 async def add(body: AddDocumentsBody, request: Request, service: TheService) -> Response:
     """Add or replace documents; the response is sent once they can be searched."""
-    _refuse_unusable(body, service.settings.limits.documents)
     documents = [Document(each.id, each.text, each.title, each.metadata) for each in body.documents]
+    _refuse_unusable(documents, service.settings.limits.documents)
     request.state.logged = {"documents": len(documents)}
 
     def change(index: PhraseIndex) -> Progress:
@@ -83,56 +84,25 @@ async def add(body: AddDocumentsBody, request: Request, service: TheService) -> 
     return json_response(counts | {"documents": len(service.live.index)})
 
 
-def _refuse_unusable(body: AddDocumentsBody, most: int) -> None:
+def _refuse_unusable(documents: Sequence[Document], most: int) -> None:
     """Before anything is written: an update that fails halfway keeps its first half."""
-    if len(body.documents) > most:
-        raise over_limit("documents", f"The request has {len(body.documents):,} documents", most)
-    identifier, count = Counter(each.id for each in body.documents).most_common(1)[0]
+    if len(documents) > most:
+        raise over_limit("documents", f"The request has {len(documents):,} documents", most)
+    identifier, count = Counter(each.id for each in documents).most_common(1)[0]
     if count > 1:
         raise Problem(422, "invalid", f"Two documents have the id {identifier!r}; every document needs its own.")
-    for each in body.documents:
-        _refuse_half_characters(each)
-        _refuse_invalid_metadata(each)
+    for each in documents:
+        _refuse_deep_metadata(each)
+        PreparedDocument.from_document(each)  # refuses what an index cannot hold
 
 
-def _refuse_half_characters(document: DocumentItem) -> None:
-    """Texts and titles are refused by the index itself."""
-    try:
-        document.id.encode()
-    except UnicodeEncodeError:
-        raise Problem(
-            422, "invalid", f"The document id {document.id!a} has half a surrogate pair, which is no character."
-        ) from None
-
-
-def _refuse_invalid_metadata(document: DocumentItem) -> None:
-    if _is_deeper(document.metadata, _DEEPEST_METADATA):
+def _refuse_deep_metadata(document: Document) -> None:
+    if depth(document.metadata) > _DEEPEST_METADATA:
         raise Problem(
             422,
             "invalid",
             f"The metadata of document {document.id!r} are nested more than {_DEEPEST_METADATA} deep; flatten them.",
         )
-    try:
-        json.dumps(document.metadata, allow_nan=False)
-    except ValueError:
-        raise Problem(
-            422, "invalid", f"The metadata of document {document.id!r} has NaN or infinity, which are not valid JSON."
-        ) from None
-
-
-def _is_deeper(values: Any, most: int) -> bool:
-    """Level by level: a recursion would be the fault that it looks for."""
-    level = [values]
-    for _ in range(most):
-        level = [
-            each
-            for container in level
-            for each in (container.values() if isinstance(container, dict) else container)
-            if isinstance(each, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _refuse_changed_content(index: PhraseIndex, documents: list[Document]) -> None:

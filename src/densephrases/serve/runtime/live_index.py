@@ -10,7 +10,6 @@ from densephrases.index.manifest import MANIFEST_FILE
 from densephrases.search.phrase_index import PhraseIndex
 
 Stamp = tuple[int, int, int]
-_ATTEMPTS = 5
 _WARM_UP = "What is it?"
 
 log = logging.getLogger(__name__)
@@ -47,7 +46,7 @@ class LiveIndex:
                 return False
             self._stamp = stamp
             try:
-                self.index = await asyncio.to_thread(self._newer)
+                self.index = await asyncio.to_thread(lambda: _warmed_up(self.index.reopened()))
             except (DensePhrasesError, OSError) as error:
                 log.error("cannot open the changed index, keep serving the previous one: %s", error)
                 self._observe(False)
@@ -55,17 +54,6 @@ class LiveIndex:
             log.info("serving the changed index: %d documents", len(self.index))
             self._observe(True)
             return True
-
-    def _newer(self) -> PhraseIndex:
-        """Try again if a writer replaced the manifest, and removed files of the old one, while we were opening it."""
-        for _ in range(_ATTEMPTS - 1):
-            before = _stamp(self.index.folder.folder)
-            try:
-                return _warmed_up(self.index.reopened())
-            except (DensePhrasesError, OSError):
-                if _stamp(self.index.folder.folder) == before:
-                    raise
-        return _warmed_up(self.index.reopened())
 
 
 def _warmed_up(index: PhraseIndex) -> PhraseIndex:

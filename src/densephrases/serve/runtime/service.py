@@ -75,15 +75,11 @@ Job = SearchJob | ExtractJob
 
 
 class _Lane:
-    """A queue with a thread that searches.
+    """A queue with a thread that searches."""
 
-    Args:
-        own: Whether the lane searches with an index object of its own: searches share caches, threads must not.
-    """
-
-    def __init__(self, service: "Service", name: str, *, own: bool) -> None:
+    def __init__(self, service: "Service", name: str) -> None:
         self._live = service.live
-        self._indexes = TaskIndexes(service.settings.task, own=own)
+        self._indexes = TaskIndexes(service.settings.task)
         self.batcher = Batcher[str, Any, Job](
             self._run,
             batch_size=QUESTIONS_AT_ONCE,
@@ -104,8 +100,8 @@ class Service:
         self.metrics = Metrics()
         self.live = LiveIndex(open_index(settings) if index is None else index, self._reloaded)
         self.metrics.documents.set(len(self.live.index))
-        self._quick = _Lane(self, "search", own=False)
-        self._thorough = _Lane(self, "thorough search", own=True)
+        self._quick = _Lane(self, "search")
+        self._thorough = _Lane(self, "thorough search")
         self._suggested: tuple[PhraseIndex, list[str]] | None = None
         self._suggesting = asyncio.Lock()
         self._writing = asyncio.Lock()

@@ -11,24 +11,22 @@ class TaskIndexes:
 
     Args:
         default: The task whose query encoder the served index has; None is the model's default query encoder.
-        own: Whether the served index itself is left to another thread.
     """
 
-    def __init__(self, default: str | None, *, own: bool = False) -> None:
+    def __init__(self, default: str | None) -> None:
         self._default = default
-        self._own = own
         self._encoders: dict[str | None, Encoder] = {}
         self._index: PhraseIndex | None = None
         self._indexes: dict[str | None, PhraseIndex] = {}
 
     def for_task(self, index: PhraseIndex, task: str | None) -> PhraseIndex:
         """The index with the query encoder of a task, None the model's default one."""
-        if task == self._default and not self._own:
+        if task == self._default:
             return index
         if index is not self._index:
             self._index, self._indexes = index, {}
         if task not in self._indexes:
             if task not in self._encoders:
-                self._encoders[task] = index.encoder if task == self._default else index.encoder.with_task(task)
+                self._encoders[task] = index.encoder.with_task(task)
             self._indexes[task] = PhraseIndex(index.folder, self._encoders[task])
         return self._indexes[task]
