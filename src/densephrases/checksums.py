@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from fnmatch import fnmatch
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 
 from densephrases.atomic_files import replace_file
@@ -19,7 +19,6 @@ from densephrases.errors import ModelError
 CHECKSUMS_FILE = "SHA256SUMS"
 _LISTED = ("*.json", "*.onnx", "weights.*.bin", "question.*.bin", "*.npz", "*.safetensors", "README.md")
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](\S.*)")
-_READ_BYTES = 1 << 20
 
 Sums = dict[str, set[str]]
 """The accepted checksums of each file: two while it is being replaced, so that a crash leaves a folder that loads."""
@@ -102,11 +101,8 @@ def _write(folder: Path, sums: Sums) -> None:
 
 
 def _hash(path: Path) -> str:
-    digest = sha256()
     with path.open("rb") as file:
-        while block := file.read(_READ_BYTES):
-            digest.update(block)
-    return digest.hexdigest()
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _compare(path: Path, found: str, sums: Sums | None) -> None:

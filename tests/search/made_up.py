@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats, Ints, Mask
-from densephrases.index.candidates.base import Check, go_on
+from densephrases.index.cancellation import Check, go_on
 from densephrases.index.segment.reader import Segment
 from densephrases.index.snapshot import Snapshot
 from densephrases.search.request import Unit

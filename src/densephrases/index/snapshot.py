@@ -80,7 +80,7 @@ class Snapshot:
         return found
 
     def problems_of_small_files(self, most_bytes: int) -> Iterator[str]:
-        """As `problems`, but only the smallest files are read, at most so many bytes; of others the size counts."""
+        """Like `problems`, but reads at most `most_bytes`, smallest files first; of the others it compares sizes."""
         files = self.manifest.files()
         for name, entry in sorted(files.items(), key=lambda file: file[1].size):
             most_bytes -= entry.size

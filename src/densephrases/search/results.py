@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from densephrases.arrays import Ints, Mask
-from densephrases.index.candidates.base import Check, go_on
+from densephrases.index.cancellation import Check, go_on
 from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
 from densephrases.search.passages import FoundPassage, LocatedPhrases, PassageTexts
 from densephrases.search.request import Unit

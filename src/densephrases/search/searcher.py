@@ -7,7 +7,7 @@ from threading import Lock
 
 from densephrases.built_once import BuiltOnce
 from densephrases.errors import ConfigError, DataError
-from densephrases.index.candidates.base import Check, go_on
+from densephrases.index.cancellation import Check, go_on
 from densephrases.index.snapshot import Snapshot
 from densephrases.model.encoder import Encoder
 from densephrases.search.answers import Answer

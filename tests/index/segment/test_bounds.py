@@ -117,7 +117,11 @@ def test_impossible_contents_are_refused(folder: Path, name: str, change: Callab
 def test_a_phrase_never_ends_behind_the_last_token(folder: Path) -> None:
     extents = np.frombuffer(sound(folder, "frequent_extents.bin"), ARRAYS["frequent_extents"])
     forge(folder, "frequent_extents.bin", (extents | np.uint32(255)).tobytes())
-    use(folder)
+    _, found, _ = use(folder)
+    assert found == DOCUMENTS
+    (segment,) = IndexFolder.open(folder).segments
+    rows = np.arange(segment.vectors)
+    assert (rows + segment.max_span(rows) < segment.vectors).all()
 
 
 def test_a_file_that_the_manifest_lacks(folder: Path) -> None:

@@ -154,6 +154,7 @@ def test_a_client_that_does_not_read(index: PhraseIndex) -> None:
         connection.sendall(20 * b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         wait_for(lambda: len(service.server.server_state.connections) == 1)
         wait_for(lambda: len(service.server.server_state.connections) == 0)
+        assert service.ask().status == 200
 
 
 def test_a_flood_of_pipelined_requests(index: PhraseIndex) -> None:

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats, Ints
+from densephrases.index.cancellation import Check, go_on
 from densephrases.index.kinds import DEFAULT_EFFORT
-from densephrases.index.vectors.store import Check, VectorStore, go_on
-
-__all__ = ["CandidateIndex", "Check", "go_on"]
+from densephrases.index.vectors.store import VectorStore
 
 
 class CandidateIndex(ABC):

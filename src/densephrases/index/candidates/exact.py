@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from densephrases.arrays import Floats, Ints
 from densephrases.built_once import BuiltOnce
 from densephrases.errors import ConfigError
-from densephrases.index.candidates.base import CandidateIndex, Check, go_on
+from densephrases.index.cancellation import Check, go_on
+from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.index.vectors.store import VectorStore
 

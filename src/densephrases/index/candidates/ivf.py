@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Bytes, Floats, Ints
-from densephrases.index.candidates.base import CandidateIndex, Check, go_on
+from densephrases.index.cancellation import Check, go_on
+from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.exact import ExactCandidates, best_of_rows, is_small, refuse_effort, rescored
 from densephrases.index.candidates.ivf_file import read_inverted
 from densephrases.index.kinds import DEFAULT_EFFORT

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from io import BufferedWriter, FileIO
 from pathlib import Path
 from typing import Any, Self
@@ -31,11 +31,8 @@ class FileEntry:
 
     @classmethod
     def from_file(cls, path: Path) -> Self:
-        digest = sha256()
         with path.open("rb") as file:
-            while block := file.read(_BUFFER):
-                digest.update(block)
-        return cls(path.stat().st_size, digest.hexdigest())
+            return cls(path.stat().st_size, file_digest(file, "sha256").hexdigest())
 
 
 def opened_here(path: str, flags: int) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 
 from densephrases.arrays import Floats, Ints
 from densephrases.built_once import BuiltOnce
+from densephrases.index.cancellation import Check, go_on
 from densephrases.index.files.checked import CheckedArray
 from densephrases.index.kinds import Quantizer
 from densephrases.index.vectors.centroids import PassageCentroids
@@ -24,8 +25,6 @@ from densephrases.quantize.product import PQCodec
 Result = TypeVar("Result")
 RowScorer = Callable[[Ints, Records], Floats]
 """Scores of rows by their numbers and records."""
-Check = Callable[[], None]
-"""Raises what ends a search, if it shall end."""
 
 BLOCK_ROWS = 512  # decoded at once: they stay in a core's cache, and no product is large enough to wake other threads
 _OWN_BLOCK_ROWS = 1024  # larger, as they are compared with one query only
@@ -34,10 +33,6 @@ _NORM_ROWS = 4096  # of which the largest norm is taken
 _ROUNDING = 2.0**-22  # of a sum of 32-bit floats, for each number added; twice as large as it can be
 
 # Shape suffixes: B queries, N token vectors (rows), P passages, D vector size.
-
-
-def go_on() -> None:
-    """The check of a search that nothing ends."""
 
 
 class VectorStore:

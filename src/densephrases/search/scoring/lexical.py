@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats, Ints, owners, ranges
-from densephrases.index.candidates.base import Check, go_on
+from densephrases.index.cancellation import Check, go_on
 from densephrases.index.segment.passage_terms import SegmentTerms
 from densephrases.index.segment.reader import Segment
 from densephrases.index.snapshot import Snapshot

@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from densephrases.arrays import Floats, Ints, Mask
-from densephrases.index.candidates.base import Check, go_on
+from densephrases.index.cancellation import Check, go_on
 from densephrases.search.scoring.candidates import Candidates
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.searchable import SearchableSegment

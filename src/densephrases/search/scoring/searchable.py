@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from densephrases.arrays import Ints, Mask
-from densephrases.index.candidates.base import Check, go_on
+from densephrases.index.cancellation import Check, go_on
 from densephrases.index.segment.document_keys import id_hash
 from densephrases.index.segment.reader import Segment
 from densephrases.index.snapshot import Snapshot

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from densephrases.arrays import Floats, Ints, Mask, ranges
-from densephrases.index.candidates.base import Check, go_on
+from densephrases.index.cancellation import Check, go_on
 from densephrases.index.segment.reader import Segment
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.searchable import SearchableSegment
