@@ -39,6 +39,7 @@ class ModelConfig:
         dim: Size of a learned projection of all vectors; None keeps the backbone's hidden size.
         question_backbone: 'separate' has one backbone each for start and end vectors of a question, 'shared' one
             backbone with two linear heads.
+        reads: The passage backbone also reads: question and passage as one input, with a head of two logits a token.
         passage_tokens: Longest input of the passage encoder; longer passages are encoded in windows.
         overlap: Tokens that neighbouring windows have in common.
         title_tokens: Tokens of the title that precede each window.
@@ -61,6 +62,7 @@ class ModelConfig:
     split: bool = False
     dim: int | None = None
     question_backbone: QuestionBackbone = "separate"
+    reads: bool = False
     passage_tokens: int = 384
     overlap: int = 128
     title_tokens: int = 10
@@ -108,6 +110,11 @@ class ModelConfig:
             raise ConfigError(
                 f"passage_tokens={self.passage_tokens} leaves a reader no room beside questions of up to "
                 f"{self.question_tokens} tokens; raise it to at least {least}."
+            )
+        if self.reads and (longest := self.passage_tokens + self.question_tokens) > self.positions:
+            raise ConfigError(
+                f"reads=True needs positions for a question and a passage, {longest} in all, and {self.base} has "
+                f"{self.positions}; lower passage_tokens or question_tokens."
             )
         for name in ("passage_tokens", "question_tokens"):
             if (value := getattr(self, name)) > self.positions:

@@ -3,7 +3,7 @@
 import logging
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -170,6 +170,15 @@ class Tokens:
             for start, stop, own in spread_windows(len(encoding.ids), room, self.config.overlap)
         )
         return TokenizedPassage(offsets, phrase_max_span(text, offsets, self.config.max_words), windows)
+
+    def reading_window(self, question: Ids, window: Window) -> Window:
+        """The input of the reader: a passage's window with the question, as `questions` returns it, before it."""
+        rest = window.ids[len(self.specials.before) :]
+        types = [np.full(len(question), self.specials.types[0]), np.full(len(rest), self.specials.types[1])]
+        shift = len(question) - len(self.specials.before)
+        return replace(
+            window, ids=np.concatenate([question, rest]), types=np.concatenate(types), first=window.first + shift
+        )
 
     def frame(self, first: list[int], second: list[int], start: int, own: tuple[int, int]) -> Window:
         """Two texts with special tokens before, between and after them."""

@@ -1,6 +1,7 @@
 """The three encoders as a torch module (paper §3.2), with the architecture switches of Table 5."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +20,7 @@ from densephrases.model.tokenizer import Tokens, load_tokenizer
 from densephrases.nn.backbone import Backbone, build_backbone, load_backbone, read_config, read_tokenizer
 from densephrases.nn.checkpoint import load_weights, save_folder
 from densephrases.nn.device import inference, to_device, to_numpy
-from densephrases.nn.towers import PASSAGE_TOWER, PassageEncoding, QuestionEncoding, QuestionStates
+from densephrases.nn.towers import PASSAGE_TOWER, PassageEncoding, QuestionEncoding, QuestionStates, ReadingEncoding
 from densephrases.quantize.codebooks import ProductQuantizer
 
 # Shape suffixes: B rows of a batch, T tokens, D vector size, H hidden size.
@@ -29,8 +30,8 @@ EncoderInputs = tuple[Tensor, Tensor, Tensor]
 """Token ids, token types and attention mask."""
 
 
-class PhraseModel(PassageEncoding, QuestionEncoding):
-    """Passage encoder, question encoders and filter; `encoder()` turns text into vectors."""
+class PhraseModel(PassageEncoding, QuestionEncoding, ReadingEncoding):
+    """Passage encoder, question encoders, filter and, if it reads, a reading head; `encoder()` turns text into vectors."""
 
     def __init__(self, config: ModelConfig, tokenizer: Tokenizer) -> None:
         super().__init__()
@@ -41,6 +42,7 @@ class PhraseModel(PassageEncoding, QuestionEncoding):
         self._build_question_backbones()
         self._build_passage_heads()
         self._build_question_heads()
+        self._build_reading_head()
         self._init_heads()
 
     def _init_heads(self) -> None:
@@ -58,6 +60,12 @@ class PhraseModel(PassageEncoding, QuestionEncoding):
         """The outputs of a training step: token vectors, filter logits, and the vectors of all questions."""
         states = [self.question_states(*questions) for questions in question_groups]
         return *self.passage_states(*passages), QuestionStates.concatenate(states)
+
+    def learn_to_read(self) -> None:
+        """Gives a model without a reading head a new one."""
+        if not self.config.reads:
+            self.config = replace(self.config, reads=True)
+            self._build_reading_head()
 
     @property
     def _first_question_backbone(self) -> Backbone:

@@ -53,6 +53,25 @@ class PassageEncoding(nn.Module):
         return vectors_BTD, self.filter(hidden_BTH)
 
 
+class ReadingEncoding(nn.Module):
+    """Reads question and passage as one input: two logits a token, by the passage backbone."""
+
+    config: ModelConfig
+    passage: Backbone
+    reading: nn.Linear  # only in models that read
+
+    def _build_reading_head(self) -> None:
+        if self.config.reads:
+            self.reading = nn.Linear(self.config.hidden, 2)
+
+    def reading_states(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
+        """Start and end logits (B, T, 2)."""
+        hidden_BTH = self.passage(ids, types, mask)
+        with torch.autocast(hidden_BTH.device.type, enabled=False):  # few operations, so float32 costs little
+            logits_BT2: Tensor = self.reading(hidden_BTH.float())
+        return logits_BT2
+
+
 class QuestionEncoding(nn.Module):
     """Turns questions into two vectors each, by one backbone or two."""
 
@@ -108,3 +127,4 @@ class QuestionEncoding(nn.Module):
 
 
 PASSAGE_TOWER = ("passage.", "projection.", "filter.")
+READING_HEAD = ("reading.",)
