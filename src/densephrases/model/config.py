@@ -111,6 +111,9 @@ class ModelConfig:
                 f"passage_tokens={self.passage_tokens} leaves a reader no room beside questions of up to "
                 f"{self.question_tokens} tokens; raise it to at least {least}."
             )
+        self._check_positions()
+
+    def _check_positions(self) -> None:
         if self.reads and (longest := self.passage_tokens + self.question_tokens) > self.positions:
             raise ConfigError(
                 f"reads=True needs positions for a question and a passage, {longest} in all, and {self.base} has "

@@ -31,7 +31,7 @@ EncoderInputs = tuple[Tensor, Tensor, Tensor]
 
 
 class PhraseModel(PassageEncoding, QuestionEncoding, ReadingEncoding):
-    """Passage encoder, question encoders, filter and, if it reads, a reading head; `encoder()` turns text into vectors."""
+    """Passage encoder, question encoders, filter and perhaps a reading head; `encoder()` turns text into vectors."""
 
     def __init__(self, config: ModelConfig, tokenizer: Tokenizer) -> None:
         super().__init__()
