@@ -1,6 +1,6 @@
 """The three encoders as a torch module (paper §3.2), with the architecture switches of Table 5."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
@@ -55,11 +55,19 @@ class PhraseModel(PassageEncoding, QuestionEncoding, ReadingEncoding):
                 nn.init.orthogonal_(head.weight, generator=torch.Generator().manual_seed(0))
 
     def forward(
-        self, passages: EncoderInputs, question_groups: Sequence[EncoderInputs]
-    ) -> tuple[Tensor, Tensor, QuestionStates]:
-        """The outputs of a training step: token vectors, filter logits, and the vectors of all questions."""
-        states = [self.question_states(*questions) for questions in question_groups]
-        return *self.passage_states(*passages), QuestionStates.concatenate(states)
+        self,
+        passages: EncoderInputs,
+        question_groups: Sequence[EncoderInputs],
+        to_read: Callable[[Tensor, QuestionStates], EncoderInputs] | None = None,
+    ) -> tuple[Tensor, Tensor, QuestionStates, Tensor | None]:
+        """The outputs of a training step: token vectors, filter logits, the vectors of all questions, reading logits.
+
+        What is read depends on the vectors: `to_read` chooses it.
+        """
+        questions = QuestionStates.concatenate([self.question_states(*group) for group in question_groups])
+        vectors_BTD, filter_BT2 = self.passage_states(*passages)
+        reading_BT2 = None if to_read is None else self.reading_states(*to_read(vectors_BTD, questions))
+        return vectors_BTD, filter_BT2, questions, reading_BT2
 
     def learn_to_read(self) -> None:
         """Gives a model without a reading head a new one."""

@@ -152,7 +152,7 @@ def test_the_queue_holds_the_golds_of_the_last_batches(tiny_base: Path, data: Tr
     expected: list[GoldPhrases] = []
     for batch in (task.local(p, 0, 1) for p in planned[-2:]):
         with torch.no_grad():
-            vectors, _, questions = model(batch.passages.arguments, [group.arguments for group in batch.questions])
+            vectors, _, questions, _ = model(batch.passages.arguments, [group.arguments for group in batch.questions])
             expected.append(gather(gold_phrases(batch, vectors, questions))[0])
     ring = task.queue.ring
     for name in ("start_ND", "end_ND", "answer_N", "passage_N", "start_N", "end_N"):
