@@ -1,5 +1,7 @@
 """Optional dependencies: one sentence that says what to install."""
 
+import logging
+from importlib import import_module
 from importlib.util import find_spec
 
 from densephrases.errors import MissingExtraError
@@ -18,3 +20,9 @@ def quiet_transformers() -> None:
 
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def quiet_bm25s() -> None:
+    """Turn off its debug messages, which importing it turns on."""
+    import_module("bm25s")
+    logging.getLogger("bm25s").setLevel(logging.WARNING)
