@@ -1,7 +1,6 @@
 """Optional dependencies: one sentence that says what to install."""
 
 import logging
-from importlib import import_module
 from importlib.util import find_spec
 
 from densephrases.errors import MissingExtraError
@@ -24,5 +23,6 @@ def quiet_transformers() -> None:
 
 def quiet_bm25s() -> None:
     """Turn off its debug messages, which importing it turns on."""
-    import_module("bm25s")
+    import bm25s  # noqa: F401
+
     logging.getLogger("bm25s").setLevel(logging.WARNING)

@@ -44,7 +44,7 @@ def test_every_phrase_that_matches_is_located(passage_words: list[str], answer_w
     found = TextLocator([answer]).locate(passage, squeeze(passage))
     expected = brute_force(normalize_answer(answer), passage) if is_significant(answer) else set()
     assert all(passage[place.start : place.end] == place.text for place in found)
-    assert {place for place in found} <= expected
+    assert set(found) <= expected
     assert bool(found) == bool(expected)  # of phrases that overlap, as in "us us us", the first is located
     if found or not is_significant(answer):
         return

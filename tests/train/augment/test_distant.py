@@ -174,7 +174,7 @@ def test_an_index_is_searched_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     made = PhraseIndex.create(tmp_path / "index", [Document(t, x, t) for t, x in TEXTS.items()], model=HashEncoder())
     made.delete(["Milan"])
     made.add([Document("Pisa", "The tower leans.", "Pisa")])
-    monkeypatch.setattr(module.PhraseIndex, "open", lambda folder: made)
+    monkeypatch.setattr(PhraseIndex, "open", lambda folder: made)
     stored = list(index_passages(tmp_path / "index", 7))
     assert {p.passage.title: p.passage.text for p in stored} == {
         **{title: text for title, text in TEXTS.items() if title != "Milan"},

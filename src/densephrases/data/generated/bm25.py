@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -35,10 +34,11 @@ class Bm25Passages(Sequence[SourcePassage]):
 
     def __init__(self, folder: Path) -> None:
         require_bm25()
-        self._bm25s: Any = import_module("bm25s")
-        self._stemmer = import_module("Stemmer").Stemmer("english")
-        index = self._bm25s.BM25.load(folder, show_progress=False)
-        self._stop_words = [*import_module("bm25s.stopwords").STOPWORDS_EN, *QUESTION_WORDS]
+        import bm25s
+        from bm25s.stopwords import STOPWORDS_EN
+
+        index = bm25s.BM25.load(folder, show_progress=False)
+        self._stop_words = [*STOPWORDS_EN, *QUESTION_WORDS]
         self._vocabulary: dict[str, int] = index.vocab_dict
         self._weights, self._owners, self._edges = (index.scores[name] for name in ("data", "indices", "indptr"))
         with (folder / PASSAGES_FILE).open("rb") as file:
@@ -48,11 +48,11 @@ class Bm25Passages(Sequence[SourcePassage]):
     def build(passages: Iterable[SourcePassage], folder: Path, advance: Callable[[int], None] = lambda _: None) -> None:
         """Writes passages and index into a folder that exists."""
         require_bm25()
-        bm25s: Any = import_module("bm25s")
-        stemmer = import_module("Stemmer").Stemmer("english")
+        import bm25s
+
         texts = list(_written(passages, folder / PASSAGES_FILE, advance))
         index = bm25s.BM25()
-        words = bm25s.tokenize(texts, stopwords="en", stemmer=stemmer, show_progress=False)
+        words = tokenized(texts, "en")
         if not words.vocab:
             raise DataError("The passages have no words to search for; expected English text.")
         index.index(words, show_progress=False)
@@ -66,9 +66,7 @@ class Bm25Passages(Sequence[SourcePassage]):
 
     def search(self, questions: Sequence[str], k: int) -> list[list[int]]:
         """The numbers of the best `k` passages for each question that share a term with it, best first."""
-        words = self._bm25s.tokenize(
-            list(questions), stopwords=self._stop_words, stemmer=self._stemmer, show_progress=False, return_ids=False
-        )
+        words = tokenized(questions, self._stop_words, return_ids=False)
         return [best(self._scores(each), k).tolist() for each in words]
 
     def _scores(self, words: Sequence[str]) -> Floats:
@@ -78,6 +76,17 @@ class Bm25Passages(Sequence[SourcePassage]):
             postings = slice(self._edges[term], self._edges[term + 1])
             scores_P[self._owners[postings]] += self._weights[postings]
         return scores_P
+
+
+def tokenized(texts: Sequence[str], stop_words: str | list[str], return_ids: bool = True) -> Any:
+    """The stems of each text: as numbers with their vocabulary, or as lists of strings."""
+    import bm25s
+    from Stemmer import Stemmer
+
+    stemmer = Stemmer("english")
+    return bm25s.tokenize(
+        list(texts), stopwords=stop_words, stemmer=stemmer, return_ids=return_ids, show_progress=False
+    )
 
 
 def best(scores_P: Floats, k: int) -> Ints:

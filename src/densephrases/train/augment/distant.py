@@ -133,7 +133,7 @@ def find_passages(
 
 def _admitted(settings: DistantSupervision, held_out: HeldOut, report: DistantReport) -> list[OpenQuestion]:
     """Questions with answers that are not held out; ids begin with the name of their file."""
-    admitted = []
+    admitted: list[OpenQuestion] = []
     for path in settings.questions:
         stem = split_name(path)[0]
         for question in read_questions(path).questions:
