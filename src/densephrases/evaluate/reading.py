@@ -53,6 +53,7 @@ class Prediction:
     answer: str
     passage: int
     score: float
+    start: int = 0  # character position of the answer in the passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +233,8 @@ class SpanScorer:
             return Prediction(question, "", number, float("-inf"))
         offsets = self.encoded.passage_vectors[number].offsets_T2
         text = self.encoded.passages[number].passage.text
-        return Prediction(question, text[offsets[span.start, 0] : offsets[span.end, 1]], number, span.score)
+        start, end = int(offsets[span.start, 0]), int(offsets[span.end, 1])
+        return Prediction(question, text[start:end], number, span.score, start)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import typer
 
 from densephrases.cli.generate.answers import answers
+from densephrases.cli.generate.distant import distant
 from densephrases.cli.generate.filter_questions import filter_questions
 from densephrases.cli.generate.join_passages import join_passages
 from densephrases.cli.generate.questions import questions
@@ -16,6 +17,7 @@ app = typer.Typer(
 )
 app.command()(answers)
 app.command()(questions)
+app.command()(distant)
 app.command("filter")(filter_questions)
 app.command()(strip_passages)
 app.command()(join_passages)

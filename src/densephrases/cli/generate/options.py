@@ -10,7 +10,10 @@ from densephrases.data.generated.candidate_answers import AnswerKind
 NO_PASSAGES = "No passages were given; name a file with --passages."
 
 Exclude = Annotated[
-    list[Path] | None, typer.Option(help="SQuAD file whose articles and passages are left out; repeatable.")
+    list[Path] | None,
+    typer.Option(
+        help="SQuAD file whose articles, passages and questions are left out, or a file of such questions; repeatable."
+    ),
 ]
 Passages = Annotated[
     list[Path] | None,
