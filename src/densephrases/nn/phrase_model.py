@@ -149,3 +149,9 @@ class TorchEncoder(Encoder):
             states = self.model.question_states(*to_device(batch, self.device))
         coherency = None if states.coherency_B is None else to_numpy(states.coherency_B)
         return to_numpy(states.start_BD), to_numpy(states.end_BD), coherency
+
+    def forward_reading(self, batch: TokenBatch) -> Floats:
+        if not self.config.reads:
+            return super().forward_reading(batch)  # which refuses
+        with inference(self.model, self.device):
+            return to_numpy(self.model.reading_states(*to_device(batch, self.device)))
