@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from densephrases.errors import DataError
-from densephrases.evaluate.reading import ReadingScores, encode_dataset, read_collection, read_passages
+from densephrases.evaluate.reading import ReadingScores, encode_dataset, read_again, read_collection, read_passages
 from densephrases.model.card import write_card
 from densephrases.model.config import ModelConfig
 from densephrases.model.folders import bundled_names, resolve
@@ -157,6 +157,9 @@ class PhraseTask:
                 read_collection(encoded, self.model.config, passage_scores=search)
             )
             scores |= {"all_passages_exact_match": everywhere.exact_match, "all_passages_f1": everywhere.f1}
+        if self.model.config.reads:
+            read = ReadingScores.from_predictions(read_again(self.model.encoder(), self.data.dev))
+            scores |= {"reading_exact_match": read.exact_match, "reading_f1": read.f1}
         return scores
 
     def save(self, folder: Path) -> None:
