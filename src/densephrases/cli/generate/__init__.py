@@ -10,7 +10,7 @@ from densephrases.cli.generate.questions import questions
 from densephrases.cli.generate.strip_passages import strip_passages
 
 app = typer.Typer(
-    help="Generate questions as training data (requires the extras 'train' and 'questions').",
+    help="Make questions for passages, and passages for questions (requires the extras 'train' and 'questions').",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

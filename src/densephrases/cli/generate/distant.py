@@ -8,26 +8,28 @@ from typing import Annotated
 import typer
 
 from densephrases.cli.extras import quiet_bm25s, require
-from densephrases.cli.generate.options import Exclude, Passages, Resume, SquadOut
+from densephrases.cli.generate.options import ExcludeQuestions, Passages, Resume, SquadOut
 from densephrases.cli.generate.progress import progress_bars, show_leaks
 from densephrases.cli.lines import counted
 from densephrases.cli.options import AsJson
 
 
 def distant(
-    questions: Annotated[list[Path], typer.Argument(metavar="QUESTIONS...", help="Question files with answers.")],
+    questions: Annotated[list[Path], typer.Argument(metavar="QUESTIONS", help="Question files with answers.")],
     out: SquadOut,
     passages: Passages = None,
     index: Annotated[Path | None, typer.Option(help="Index to search as well, by its model and by BM25.")] = None,
-    exclude: Exclude = None,
+    exclude: ExcludeQuestions = None,
     candidates: Annotated[int, typer.Option(help="Passages that each search finds for a question.")] = 50,
     per_question: Annotated[int, typer.Option(help="Maximum number of passages with an answer per question.")] = 5,
     negatives: Annotated[int, typer.Option(help="Maximum number of passages without an answer per question.")] = 2,
-    limit: Annotated[int | None, typer.Option(help="Use only the first questions, up to this number.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Use only the first questions, up to this number [default: all].")
+    ] = None,
     resume: Resume = True,
     as_json: AsJson = False,
 ) -> None:
-    """Find passages that hold an answer, for questions without passages (distant supervision)."""
+    """Find passages that answer questions without any (distant supervision)."""
     require("questions", "bm25s", "Stemmer")
     quiet_bm25s()
     from densephrases.train.augment.distant import DistantSupervision, find_passages

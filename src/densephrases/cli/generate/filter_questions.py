@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from densephrases.cli.extras import quiet_transformers, require
-from densephrases.cli.generate.options import Exclude, GeneratedFile, SquadOut
+from densephrases.cli.generate.options import ExcludeQuestions, GeneratedFile, SquadOut
 from densephrases.cli.generate.progress import progress_bar, show_leaks
 from densephrases.cli.lines import counted
 from densephrases.cli.options import AsJson, Cpu
@@ -27,7 +27,7 @@ def filter_questions(
     per_question: Annotated[
         int | None, typer.Option(help="Maximum number of passages per question, the surest first [default: all].")
     ] = None,
-    exclude: Exclude = None,
+    exclude: ExcludeQuestions = None,
     as_json: AsJson = False,
     cpu: Cpu = False,
 ) -> None:

@@ -10,9 +10,13 @@ from densephrases.data.generated.candidate_answers import AnswerKind
 NO_PASSAGES = "No passages were given; name a file with --passages."
 
 Exclude = Annotated[
+    list[Path] | None, typer.Option(help="SQuAD file whose articles and passages are left out; repeatable.")
+]
+ExcludeQuestions = Annotated[
     list[Path] | None,
     typer.Option(
-        help="SQuAD file whose articles, passages and questions are left out, or a file of such questions; repeatable."
+        "--exclude",
+        help="SQuAD file whose articles, passages and questions are left out, or a file of such questions; repeatable.",
     ),
 ]
 Passages = Annotated[
