@@ -14,7 +14,7 @@ from densephrases.model.tokenizer import TokenizedPassage, Window
 from densephrases.nn.device import inference, to_device
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.text.hashed_terms import TERMS
-from densephrases.train.phrases.lexical_penalties import LexicalPenalties, question_terms
+from densephrases.train.phrases.lexical_penalties import NO_TERMS, LexicalPenalties, question_terms
 
 HardNegatives = Sequence[Sequence[int]]
 """Numbers of other passages for each passage, hardest first."""
@@ -104,12 +104,13 @@ class PassageRanking:
     def _penalties(self, questions: Sequence[str]) -> Tensor:
         if self.penalties is None or self._has_PV is None:
             return torch.zeros(1, device=self.device)
-        weights_VB = np.zeros((TERMS, len(questions)), dtype=np.float32)
-        for row, question in enumerate(questions):
-            asked = question_terms(question)
-            weights_VB[asked, row] = self.penalties.penalty_V[asked]
-        dense_VB = torch.from_numpy(weights_VB).to(self.device)
-        return (dense_VB.sum(dim=0) - self._has_PV @ dense_VB).T
+        asked = list(map(question_terms, questions))
+        term_W = np.concatenate([NO_TERMS, *asked]).astype(np.int64)
+        row_W = np.repeat(np.arange(len(asked)), [len(each) for each in asked])
+        place_2W = torch.from_numpy(np.stack([term_W, row_W])).to(self.device)
+        weights_VB = torch.zeros((TERMS, len(questions)), device=self.device)
+        weights_VB[place_2W[0], place_2W[1]] = torch.from_numpy(self.penalties.penalty_V[term_W]).to(self.device)
+        return (weights_VB.sum(dim=0) - self._has_PV @ weights_VB).T
 
 
 def hard_negative_passages(

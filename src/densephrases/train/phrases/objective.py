@@ -76,7 +76,8 @@ def own_passage(scores_QPT: Tensor, batch: PhraseBatch) -> Tensor:
 
 def token_negative_loss(scores_QPT: Tensor, gold_QT: Tensor, batch: PhraseBatch) -> Tensor:
     """All tokens of the batch are candidates, except gold positions of the same answer in other questions."""
-    scores_QPT = scores_QPT.masked_fill(gold_elsewhere(batch, gold_QT), -torch.inf)
+    everyone_Q = torch.arange(len(gold_QT), device=gold_QT.device)
+    scores_QPT = scores_QPT.masked_fill(gold_elsewhere(batch, gold_QT, everyone_Q), -torch.inf)
     return marginal_loss(scores_QPT.flatten(1), in_own_passage(batch, gold_QT).flatten(1))
 
 
@@ -87,12 +88,12 @@ def in_own_passage(batch: PhraseBatch, gold_QT: Tensor) -> Tensor:
     return everywhere_QPT.scatter_(1, owner_Q1T, gold_QT[:, None])
 
 
-def gold_elsewhere(batch: PhraseBatch, gold_QT: Tensor) -> Tensor:
-    """(Q, P, T): gold positions of other questions with the same answer, which are no negatives."""
+def gold_elsewhere(batch: PhraseBatch, gold_QT: Tensor, rows_R: Tensor) -> Tensor:
+    """(R, P, T) for some questions: gold positions of others with the same answer, which are no negatives."""
     gold_QPT = in_own_passage(batch, gold_QT)
-    same_QQ = batch.answer_Q[:, None] == batch.answer_Q
-    alike_QPT = torch.einsum("qr,rpt->qpt", same_QQ.float(), gold_QPT.float()) > 0
-    return alike_QPT & ~gold_QPT
+    same_RQ = batch.answer_Q[rows_R][:, None] == batch.answer_Q
+    alike_RPT = torch.einsum("rq,qpt->rpt", same_RQ.float(), gold_QPT.float()) > 0
+    return alike_RPT & ~gold_QPT[rows_R]
 
 
 def coherency_loss(batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionStates, config: ModelConfig) -> Tensor:

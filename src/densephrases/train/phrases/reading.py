@@ -53,11 +53,11 @@ class ReadingLayout:
     shift_R: Tensor  # column in the reader's input minus column in the passage
 
     @classmethod
-    def most_confused(cls, batch: PhraseBatch, bounds_QP: Tensor, plan: ReadingPlan, before: int) -> "ReadingLayout":
+    def most_confused(cls, batch: PhraseBatch, bounds_RP: Tensor, plan: ReadingPlan, before: int) -> "ReadingLayout":
         """Own passages, and those that the phrase scores rank highest; `before` special tokens begin a passage."""
         question_R = batch.read_R
         own_R1 = batch.owner_Q[question_R][:, None]
-        others_RP = bounds_QP[question_R].scatter(1, own_R1, -torch.inf)
+        others_RP = bounds_RP.scatter(1, own_R1, -torch.inf)
         count = min(plan.passages - 1, others_RP.shape[1] - 1)
         passage_RC = torch.cat([own_R1, others_RP.topk(count, dim=1).indices], dim=1)
         lengths_Q = torch.cat([group.mask.sum(dim=1) for group in batch.questions])
@@ -65,11 +65,11 @@ class ReadingLayout:
 
 
 def passage_bounds(batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionStates) -> Tensor:
-    """(Q, P): the best start plus the best end of each passage, less its lexical penalty, as search ranks them."""
+    """(R, P): the best start plus the best end of each passage, less its lexical penalty, as search ranks them."""
     with torch.no_grad():
-        sides = [phrase_scores(side_QD, vectors_PTD, batch) for side_QD in (questions.start_BD, questions.end_BD)]
-        bounds_QP = sides[0].amax(dim=-1) + sides[1].amax(dim=-1)
-        return bounds_QP - batch.penalty_QP
+        asked = (side_QD[batch.read_R] for side_QD in (questions.start_BD, questions.end_BD))
+        start_RP, end_RP = (phrase_scores(side_RD, vectors_PTD, batch).amax(dim=-1) for side_RD in asked)
+        return start_RP + end_RP - batch.penalty_QP[batch.read_R]
 
 
 def reading_inputs(batch: PhraseBatch, layout: ReadingLayout, tokens: Tokens) -> EncoderInputs:
@@ -131,14 +131,14 @@ def reading_losses(
         width = logits_RCT.shape[-1]
         gold_QT = one_hot_columns(columns_QK, width)
         place_RCT = layout.passage_RC[..., None].expand(-1, -1, width)
-        elsewhere_RCT = gold_elsewhere(batch, gold_QT)[read].gather(1, place_RCT)
+        elsewhere_RCT = gold_elsewhere(batch, gold_QT, read).gather(1, place_RCT)
         logits_RCT = logits_RCT.masked_fill(elsewhere_RCT, -torch.inf)
         gold_RCT = torch.zeros_like(logits_RCT, dtype=torch.bool)
         gold_RCT[:, 0] = gold_QT[read]
         terms = {"reading": marginal_loss(logits_RCT.flatten(1), gold_RCT.flatten(1))}
         if teacher_QT is not None:
             terms["reading_distill"] = distillation_loss(logits_RCT[:, 0], teacher_QT[read], divergence)
-        ranked_RPT = (phrase_scores(vectors_QD, vectors_PTD, batch) - batch.penalty_QP[..., None] / 2)[read]
+        ranked_RPT = phrase_scores(vectors_QD[read], vectors_PTD, batch) - batch.penalty_QP[read][..., None] / 2
         ranked_RCT = ranked_RPT.gather(1, place_RCT).masked_fill(elsewhere_RCT, -torch.inf)
         taught_RN = log_softmax(logits_RCT.flatten(1).detach(), dim=-1)
         terms["across"] = distillation_loss(ranked_RCT.flatten(1), taught_RN, divergence)

@@ -94,9 +94,9 @@ class PhraseTask:
         chosen: list[ReadingLayout] = []
 
         def to_read(vectors_PTD: Tensor, questions: QuestionStates) -> EncoderInputs:
-            bounds_QP = passage_bounds(batch, vectors_PTD, questions)
+            bounds_RP = passage_bounds(batch, vectors_PTD, questions)
             before = len(self.model.tokens.specials.before)
-            chosen.append(ReadingLayout.most_confused(batch, bounds_QP, self.recipe.reading, before))
+            chosen.append(ReadingLayout.most_confused(batch, bounds_RP, self.recipe.reading, before))
             return reading_inputs(batch, chosen[0], self.model.tokens)
 
         vectors_PTD, filter_PT2, questions, reading_NW2 = model(
