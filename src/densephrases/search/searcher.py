@@ -15,19 +15,22 @@ from densephrases.search.confidence import RIVALS, Calibration
 from densephrases.search.deadline import Deadline
 from densephrases.search.filters import Filter
 from densephrases.search.passages import PassageTexts, sampled_texts
-from densephrases.search.request import SearchRequest
+from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, Verify
 from densephrases.search.results import DistinctResults, answers_from_phrases
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import SearchableSegment, exact_candidates, searchable_segments
 from densephrases.search.scoring.windows import Queries
 from densephrases.search.timings import Timings
+from densephrases.search.verification.verifier import Verifier
+from densephrases.search.verification.weights import VerificationWeights
 from densephrases.text.truecase import Truecaser
 
 QUESTIONS_AT_ONCE = 64  # a few thousand phrases are scored for each, so that a batch takes about 50 MB
 _TRUECASE_CHARACTERS = 10_000_000  # of text are enough to learn the usual case of words, in three seconds
 _FILTERS_KEPT = 8  # whose row masks, one byte per row, stay in memory for the next search
 _VERIFIED_BYTES = 1 << 26  # of the smallest files, after a search has failed
+_RESULTS_PER_READ_PASSAGE = 4  # of which verification chooses different passages
 
 
 class Searcher:
@@ -56,10 +59,13 @@ class Searcher:
     ) -> list[list[Answer]]:
         """The best distinct answers to each question, best first; fewer only if the collection has fewer."""
         self._check_calibration(request)
+        self._check_verification(request)
         several = _checked(questions)
         timings = timings or Timings()
         with timings.measured("total"):
             check = go_on if deadline is None else deadline.check
+            if self._verify(request):
+                self._encoder.open_ahead(reading=True)
             segments = self._segments_for(request.filter, check)
             answers: list[list[Answer]] = []
             for first in range(0, len(several), QUESTIONS_AT_ONCE):
@@ -97,6 +103,32 @@ class Searcher:
                 "leave it at 0 or use another model."
             )
 
+    def _check_verification(self, request: SearchRequest) -> None:
+        verify = self._verify(request)
+        if verify and not self._encoder.config.reads:
+            raise ConfigError(
+                f"verify={verify!r} needs a model that reads, and that of base '{self._encoder.config.base}' has no "
+                "reading head; leave verify at 0 or open the index with another model."
+            )
+        if verify == "auto" and self._calibration is None:
+            raise ConfigError(
+                "verify='auto' needs a model with a calibration, which this one lacks; give a number of passages, or "
+                "fit confidences with `densephrases tune confidence`."
+            )
+
+    def _verify(self, request: SearchRequest) -> Verify:
+        """What the request says, or the default; models that do not read have none."""
+        if request.verify is not None:
+            return request.verify
+        reads, sure = self._encoder.config.reads, self._calibration is not None
+        return DEFAULT_VERIFY if reads and (sure or DEFAULT_VERIFY != "auto") else 0
+
+    @BuiltOnce
+    def _verifier(self) -> Verifier:
+        values = self._encoder.config.verification
+        weights = VerificationWeights() if values is None else VerificationWeights.from_dict(values)
+        return Verifier(self._encoder, weights)
+
     def _segments_for(self, wanted: Filter, check: Check) -> list[SearchableSegment]:
         """Built outside the lock, so that no other filter waits for a slow one."""
         with self._segments_lock:
@@ -120,8 +152,9 @@ class Searcher:
         check()
         exact = exact_candidates(segments) if request.exact is None else request.exact  # opens the candidates
         terms = self._terms(questions, request)
+        asked = self.truecased(questions) if request.truecase else questions
         with timings.measured("encode"):
-            vectors = self._encoder.encode_questions(self.truecased(questions) if request.truecase else questions)
+            vectors = self._encoder.encode_questions(asked)
         check()
         texts = PassageTexts(segments)
         wanted = self._wanted(segments, request)
@@ -136,7 +169,11 @@ class Searcher:
             check=check,
         )
         queries = Queries(vectors.start_BD, vectors.end_BD, terms)
-        return self._answers(search(queries), texts, request)
+        answers = self._answers(search(queries), texts, request)
+        if verify := self._verify(request):
+            with timings.measured("verification"):
+                answers = self._verifier(asked, answers, verify, check)
+        return [_shown(each, request) for each in answers]
 
     def _terms(self, questions: Sequence[str], request: SearchRequest) -> QuestionTerms | None:
         """Of the questions as typed: terms ignore case."""
@@ -149,26 +186,34 @@ class Searcher:
 
     def _wanted(self, segments: Sequence[SearchableSegment], request: SearchRequest) -> int:
         """At least the rivals that confidence compares an answer with, but not more than the collection has."""
-        wanted = request.k if self._calibration is None else max(request.k, RIVALS)
+        wanted = max(request.k if self._calibration is None else max(request.k, RIVALS), self._to_verify(request))
         if request.unit == "passage":
             return min(wanted, sum(each.passages for each in segments))
         return min(wanted, sum(each.documents for each in segments)) if request.unit == "document" else wanted
 
+    def _to_verify(self, request: SearchRequest) -> int:
+        """Results that verification needs."""
+        verify = self._verify(request)
+        return _RESULTS_PER_READ_PASSAGE * (self._verifier.weights.passages if verify == "auto" else verify)
+
     def _answers(self, found: Sequence[Phrases], texts: PassageTexts, request: SearchRequest) -> list[list[Answer]]:
         """Of all questions at once: a lookup takes about as long for ten phrases as for hundreds."""
-        shown = [phrases.take(slice(request.k)) for phrases in found]
-        confidences = chain.from_iterable(map(self._confidences, found, shown))
-        answers = iter(answers_from_phrases(Phrases.joined(shown), list(confidences), request.unit, texts))
-        return [
-            [a for a in islice(answers, len(each)) if a.confidence is None or a.confidence >= request.min_confidence]
-            for each in shown
-        ]
+        count = max(request.k, self._to_verify(request))
+        taken = [phrases.take(slice(count)) for phrases in found]
+        confidences = chain.from_iterable(map(self._confidences, found, taken))
+        answers = iter(answers_from_phrases(Phrases.joined(taken), list(confidences), request.unit, texts))
+        return [list(islice(answers, len(each))) for each in taken]
 
     def _confidences(self, found: Phrases, shown: Phrases) -> Sequence[float | None]:
         if self._calibration is None:
             return [None] * len(shown)
         confidences: list[float] = self._calibration.probability(found.score_N).tolist()
         return confidences[: len(shown)]
+
+
+def _shown(answers: Sequence[Answer], request: SearchRequest) -> list[Answer]:
+    sure = (a for a in answers[: request.k] if a.confidence is None or a.confidence >= request.min_confidence)
+    return list(sure)
 
 
 def _checked(questions: Sequence[str]) -> list[str]:
