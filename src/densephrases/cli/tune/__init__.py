@@ -2,7 +2,7 @@
 
 import typer
 
-from densephrases.cli.tune import confidence, filter_threshold, length_penalty, lexical_weight, quantizer
+from densephrases.cli.tune import confidence, filter_threshold, length_penalty, lexical_weight, quantizer, verification
 
 app = typer.Typer(
     help="Choose settings of a model on annotated questions and store them in its folder.",
@@ -15,3 +15,4 @@ app.command("length")(length_penalty.length)
 app.command("lexical")(lexical_weight.lexical)
 app.command("quantizer")(quantizer.quantizer)
 app.command("confidence")(confidence.confidence)
+app.command("verification")(verification.verification)

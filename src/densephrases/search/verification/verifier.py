@@ -23,6 +23,14 @@ PassageKey = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
+class ReadResults:
+    """The results of search in one passage, best first, and what was read there."""
+
+    results: Sequence[Answer]
+    passage: ReadPassage
+
+
+@dataclass(frozen=True, slots=True)
 class ReadPhrase:
     """A phrase of a passage that was read: its characters in the passage, and what is known of it."""
 
@@ -61,8 +69,8 @@ class Verifier:
         counts = [self._passages_to_read(each, verify) for each in results]
         read = self.read(questions, results, counts, check)
         return [
-            list(unread) if not count else self._verified(unread, phrases)
-            for unread, count, phrases in zip(results, counts, read, strict=True)
+            self._verified(unread, phrases_of(passages)) if passages else list(unread)
+            for unread, passages in zip(results, read, strict=True)
         ]
 
     def _passages_to_read(self, results: Sequence[Answer], verify: int | Literal["auto"]) -> int:
@@ -77,8 +85,8 @@ class Verifier:
         results: Sequence[Sequence[Answer]],
         counts: Sequence[int],
         check: Check = go_on,
-    ) -> list[list[ReadPhrase]]:
-        """For each question the phrases of its first passages: the reader's best of each, and the results in them."""
+    ) -> list[list[ReadResults]]:
+        """For each question its first passages, best first, at most as many as `counts` says."""
         groups = [first_passages(each, count) for each, count in zip(results, counts, strict=True)]
         tokenized = self._tokenized([members[0] for group in groups for members in group.values()])
         ids = self.encoder.tokens.questions(questions)
@@ -91,12 +99,12 @@ class Verifier:
                     pairs.append((ids[number], window))
                     places.append((number, key))
         logits = self.encoder.read(pairs, check)
-        read: list[list[tuple[list[Answer], ReadPassage]]] = [[] for _ in groups]
+        read: list[list[ReadResults]] = [[] for _ in groups]
         for (number, key), (_, window), logits_T2 in zip(places, pairs, logits, strict=True):
             members = groups[number][key]
             passage = ReadPassage.from_window(members[0].passage, tokenized[key], window, logits_T2)
-            read[number].append((members, passage))
-        return [list(_phrases(passages)) for passages in read]
+            read[number].append(ReadResults(members, passage))
+        return read
 
     def _tokenized(self, answers: Sequence[Answer]) -> dict[PassageKey, TokenizedPassage]:
         """Each passage once, however many questions have found it."""
@@ -147,33 +155,35 @@ def result_key(answer: Answer) -> tuple[object, ...]:
     return *passage_key(answer), normalize_answer(answer.phrase.text) if answer.unit == "phrase" else ""
 
 
-def _phrases(passages: Sequence[tuple[Sequence[Answer], ReadPassage]]) -> Iterator[ReadPhrase]:
-    """The phrases of all passages that were read for a question."""
-    if not passages:
-        return
-    normalizer = sum(_log_sum([read.logits_T2[:, side] for _, read in passages]) for side in range(2))
-    for members, read in passages:
-        ranks = {normalize_answer(member.phrase.text): rank for rank, member in reversed(list(enumerate(members, 1)))}
-        for start, end, logit in _spans(members, read):
-            rank = ranks.get(normalize_answer(read.text[start:end]))
-            features = RankingFeatures(
-                reader=logit,
-                retrieval=members[0].score,
-                agreement=0.0 if rank is None else 1 / rank,
-                log_probability=logit - normalizer,
-                unverified=0.0 if rank is None else members[rank - 1].confidence or 0.0,
-            )
-            yield ReadPhrase(members[0], start, end, features)
+def phrases_of(read: Sequence[ReadResults]) -> list[ReadPhrase]:
+    """Of all passages that were read for a question: the reader's best phrase of each, and the results in it."""
+    normalizer = sum(_log_sum([each.passage.logits_T2[:, side] for each in read]) for side in range(2))
+    return [phrase for each in read for phrase in _phrases_of_passage(each, normalizer)]
 
 
-def _spans(members: Sequence[Answer], read: ReadPassage) -> Iterator[tuple[int, int, float]]:
+def _phrases_of_passage(read: ReadResults, normalizer: float) -> Iterator[ReadPhrase]:
+    ranked, first = list(enumerate(read.results, start=1)), read.results[0]
+    ranks = {normalize_answer(result.phrase.text): rank for rank, result in reversed(ranked)}
+    for start, end, logit in _spans(read):
+        rank = ranks.get(normalize_answer(read.passage.text[start:end]))
+        features = RankingFeatures(
+            reader=logit,
+            retrieval=first.score,
+            agreement=0.0 if rank is None else 1 / rank,
+            log_probability=logit - normalizer,
+            unverified=0.0 if rank is None else read.results[rank - 1].confidence or 0.0,
+        )
+        yield ReadPhrase(first, start, end, features)
+
+
+def _spans(read: ReadResults) -> Iterator[tuple[int, int, float]]:
     """The reader's best phrase, then the results that lie in what was read."""
-    best = read.best_phrase()
+    best = read.passage.best_phrase()
     if best is not None:
         yield best
-    for member in members:
-        start, end = member.phrase.start - member.passage_start, member.phrase.end - member.passage_start
-        logit = read.logit(start, end)
+    for result in read.results:
+        start, end = result.phrase.start - result.passage_start, result.phrase.end - result.passage_start
+        logit = read.passage.logit(start, end)
         if logit is not None and (best is None or (start, end) != best[:2]):
             yield start, end, logit
 
