@@ -76,7 +76,7 @@ def test_the_gradient_leads_to_the_maximum() -> None:
     rng = np.random.default_rng(1)
     taught = [(rng.normal(size=(4, 2)), np.arange(4) == rng.integers(4)) for _ in range(200)]
 
-    def value(weights: np.ndarray) -> float:  # type: ignore[type-arg]
+    def value(weights: np.ndarray) -> float:
         scale = np.sqrt(np.mean([((f - f.mean(axis=0)) ** 2).mean(axis=0) for f, _ in taught], axis=0))
         logits = [(f @ weights, right) for f, right in taught]
         likelihood = np.mean([each[right].sum() - np.log(np.exp(each).sum()) for each, right in logits])
