@@ -133,6 +133,17 @@ def test_an_adapted_model_still_reads(tiny_base: Path, tmp_path: Path, task: str
     np.testing.assert_array_equal(logits(AdaptedEncoder(load(source), tower)), expected)
 
 
+def test_tasks_share_the_reading_graph(tiny_base: Path, tmp_path: Path) -> None:
+    source = tmp_path / "exported"
+    export_model(PhraseModel.from_base(tiny_base, share=True, reads=True), source, ("int8",))
+    save_adapted(changed_tower(source, 0.5), source, source, "trex")
+    base = load(source)
+    other = base.with_task("trex")
+    np.testing.assert_array_equal(logits(other), logits(base))
+    assert "_reading_session" in vars(base)
+    assert "_reading_session" not in vars(other)
+
+
 def test_an_adapted_checkpoint_still_reads(tiny_base: Path, tmp_path: Path) -> None:
     model = PhraseModel.from_base(tiny_base, reads=True)
     model.save_pretrained(tmp_path / "model")

@@ -69,6 +69,7 @@ class OnnxEncoder(Encoder):
         self.precision = precision
         self.threads = threads
         self.task = task
+        self._reader = self  # whose reading graph is used: one for all tasks
 
     @classmethod
     def load(
@@ -103,7 +104,9 @@ class OnnxEncoder(Encoder):
     def with_task(self, task: str | None) -> Self:
         if task == self.task:
             return self
-        return type(self).load(self.folder, self.precision, self.threads, task)
+        other = type(self).load(self.folder, self.precision, self.threads, task)
+        other._reader = self._reader
+        return other
 
     @property
     def fingerprint(self) -> str:
@@ -135,7 +138,7 @@ class OnnxEncoder(Encoder):
     def forward_reading(self, batch: TokenBatch) -> Floats:
         if not self.config.reads:
             return super().forward_reading(batch)  # which refuses
-        return run_graph(self._reading_session.result(), batch, ["logits"])[0]
+        return run_graph(self._reader._reading_session.result(), batch, ["logits"])[0]
 
     @cached_property
     def passage_session(self) -> Any:
@@ -148,7 +151,7 @@ class OnnxEncoder(Encoder):
     def open_ahead(self, reading: bool = False) -> None:
         _ = self._question_session
         if reading and self.config.reads:
-            _ = self._reading_session
+            _ = self._reader._reading_session
 
     @BuiltOnce
     def _question_session(self) -> Future[Any]:
