@@ -10,7 +10,7 @@ from pathlib import Path
 
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.phrases.objective import LossWeights
-from densephrases.train.phrases.reading import ReadingPlan
+from densephrases.train.phrases.reading_head import ReadingPlan
 from densephrases.train.phrases.recipe import PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
 from densephrases.train.reader import ReaderRecipe

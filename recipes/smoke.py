@@ -12,7 +12,7 @@ from densephrases.model.tokenizer import TOKENIZER_FILE, load_tokenizer
 from densephrases.nn.backbone import build_backbone
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.phrases.objective import LossWeights
-from densephrases.train.phrases.reading import ReadingPlan
+from densephrases.train.phrases.reading_head import ReadingPlan
 from densephrases.train.phrases.recipe import Architecture, PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
 from densephrases.train.reader import ReaderRecipe

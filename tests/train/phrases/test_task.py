@@ -18,7 +18,7 @@ from densephrases.train.phrases.batches import PhraseBatch
 from densephrases.train.phrases.examples import AlignmentReport, PassageExample
 from densephrases.train.phrases.negatives import GoldPhrases, gather
 from densephrases.train.phrases.objective import LossWeights, gold_phrases
-from densephrases.train.phrases.reading import ReadingPlan
+from densephrases.train.phrases.reading_head import ReadingPlan
 from densephrases.train.phrases.recipe import Architecture, PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
 from densephrases.train.phrases.task import PhraseTask, build_model

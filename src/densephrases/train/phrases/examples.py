@@ -14,8 +14,8 @@ from densephrases.data.matching.em_f1 import normalize_answer
 from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage, questions_of, read_squad
 from densephrases.errors import DataError
 from densephrases.model.tokenizer import Ids, TokenizedPassage, Tokens, Window
-from densephrases.train.augment.typed_questions import typed_variants
 from densephrases.train.phrases.lexical_penalties import NO_TERMS, Terms, question_terms
+from densephrases.train.typed_questions import typed_variants
 
 Ambiguous = Literal["any", "given", "drop"]
 TokenSpan = tuple[int, int]  # first and last token of a phrase

@@ -9,7 +9,7 @@ from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.phrases.examples import Ambiguous
 from densephrases.train.phrases.losses import Direction
 from densephrases.train.phrases.objective import LossWeights
-from densephrases.train.phrases.reading import ReadingPlan
+from densephrases.train.phrases.reading_head import ReadingPlan
 from densephrases.train.phrases.sampling import BatchPlan
 
 

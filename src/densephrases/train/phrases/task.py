@@ -31,7 +31,7 @@ from densephrases.train.phrases.objective import (
     phrase_losses,
 )
 from densephrases.train.phrases.passage_scores import TorchPassageScores
-from densephrases.train.phrases.reading import ReadingLayout, passage_bounds, reading_inputs, reading_losses
+from densephrases.train.phrases.reading_head import ReadingLayout, passage_bounds, reading_inputs, reading_losses
 from densephrases.train.phrases.recipe import PhraseRecipe
 from densephrases.train.phrases.sampling import as_typed, draw_generated, plan_epoch
 from densephrases.train.phrases.training_data import TrainingData

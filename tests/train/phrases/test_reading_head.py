@@ -15,7 +15,7 @@ from densephrases.nn.towers import QuestionStates
 from densephrases.train.phrases.batches import Padding, PhraseBatch, collate
 from densephrases.train.phrases.examples import PassageExample
 from densephrases.train.phrases.lexical_penalties import LexicalPenalties
-from densephrases.train.phrases.reading import (
+from densephrases.train.phrases.reading_head import (
     ReadingLayout,
     ReadingPlan,
     on_passages,

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.train.augment.typed_questions import key_words, typed_variants, with_typo
+from densephrases.train.typed_questions import key_words, typed_variants, with_typo
 
 RNG = np.random.default_rng
 
