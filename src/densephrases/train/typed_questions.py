@@ -36,6 +36,6 @@ def with_typo(question: str, rng: np.random.Generator) -> str:
     if not places:
         return question
     word = places[rng.integers(len(places))]
-    at = word.start() + 1 + int(rng.integers(len(word.group()) - 2))
+    at = word.start() + 1 + int(rng.integers(len(word.group()) - 3))
     typed = (question[at + 1] + question[at], question[at + 1], question[at] + question[at : at + 2])
     return question[:at] + typed[rng.integers(3)] + question[at + 2 :]
