@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from threading import Lock
 
@@ -15,6 +16,8 @@ from densephrases.search.confidence import RIVALS, Calibration
 from densephrases.search.deadline import Deadline
 from densephrases.search.filters import Filter
 from densephrases.search.passages import PassageTexts, sampled_texts
+from densephrases.search.ranking.contenders import CONTENDERS, Contenders
+from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.request import SearchRequest
 from densephrases.search.results import DistinctResults, answers_from_phrases
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
@@ -38,12 +41,14 @@ class Searcher:
         index: Snapshot,
         encoder: Encoder,
         calibration: Calibration | None = None,
+        ranking: PhraseRanking | None = None,
     ) -> None:
         if encoder.config.split:
             raise ConfigError("The model has split=True, whose scores are no sums of two; search with another model.")
         self._index = index
         self._encoder = encoder
         self._calibration = calibration
+        self._ranking = ranking
         self._segments: OrderedDict[Filter, list[SearchableSegment]] = OrderedDict()
         self._segments_lock = Lock()
 
@@ -109,6 +114,13 @@ class Searcher:
                 self._segments.popitem(last=False)
         return segments
 
+    def contenders(self, questions: Sequence[str], request: SearchRequest) -> tuple[Contenders, QuestionTerms | None]:
+        """The first phrases of each question before the final ranking, and the terms of the questions, to fit it."""
+        segments = self._segments_for(request.filter, go_on)
+        found = self._found(_checked(questions), segments, replace(request, k=CONTENDERS), Timings(), go_on)
+        heads = [phrases.take(slice(CONTENDERS)) for phrases in found.phrases]
+        return Contenders.from_phrases(heads, found.terms, found.texts), found.terms
+
     def _batch(
         self,
         questions: Sequence[str],
@@ -117,6 +129,20 @@ class Searcher:
         timings: Timings,
         check: Check,
     ) -> list[list[Answer]]:
+        found = self._found(questions, segments, request, timings, check)
+        phrases = found.phrases
+        if self._ranking is not None:
+            phrases = self._ranking.ranked(phrases, found.terms, found.texts)
+        return self._answers(phrases, found.texts, request)
+
+    def _found(
+        self,
+        questions: Sequence[str],
+        segments: list[SearchableSegment],
+        request: SearchRequest,
+        timings: Timings,
+        check: Check,
+    ) -> "_Found":
         check()
         exact = exact_candidates(segments) if request.exact is None else request.exact  # opens the candidates
         terms = self._terms(questions, request)
@@ -135,8 +161,7 @@ class Searcher:
             timings=timings,
             check=check,
         )
-        queries = Queries(vectors.start_BD, vectors.end_BD, terms)
-        return self._answers(search(queries), texts, request)
+        return _Found(search(Queries(vectors.start_BD, vectors.end_BD, terms)), terms, texts)
 
     def _terms(self, questions: Sequence[str], request: SearchRequest) -> QuestionTerms | None:
         """Of the questions as typed: terms ignore case."""
@@ -148,8 +173,9 @@ class Searcher:
         return TermWeights.from_snapshot(self._index)
 
     def _wanted(self, segments: Sequence[SearchableSegment], request: SearchRequest) -> int:
-        """At least the rivals that confidence compares an answer with, but not more than the collection has."""
+        """At least those that are ranked again, and the rivals of confidence, but not more than the collection has."""
         wanted = request.k if self._calibration is None else max(request.k, RIVALS)
+        wanted = wanted if self._ranking is None else max(wanted, CONTENDERS)
         if request.unit == "passage":
             return min(wanted, sum(each.passages for each in segments))
         return min(wanted, sum(each.documents for each in segments)) if request.unit == "document" else wanted
@@ -169,6 +195,15 @@ class Searcher:
             return [None] * len(shown)
         confidences: list[float] = self._calibration.probability(found.score_N).tolist()
         return confidences[: len(shown)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The results of each question, best first, the terms of all questions, and the passages."""
+
+    phrases: list[Phrases]
+    terms: QuestionTerms | None
+    texts: PassageTexts
 
 
 def _checked(questions: Sequence[str]) -> list[str]:
