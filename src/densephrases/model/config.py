@@ -50,6 +50,7 @@ class ModelConfig:
             independently, whatever their distance.
         lexical_weight: Weight of lexical overlap: score -= weight x sum of the IDFs of the question terms that the
             passage lacks.
+        ranking: Weights of the features that rank a question's first phrases; None ranks by the score alone.
         fingerprint: Identifies the passage encoder, which made the vectors of an index. Models with the same
             fingerprint can search the same indexes. Set on export.
         confidence: Weights that turn the scores of a result list into probabilities; None if none were fitted.
@@ -72,6 +73,7 @@ class ModelConfig:
     filter_threshold: float | None = None
     length_penalty: float = 0.0
     lexical_weight: float = 0.0
+    ranking: dict[str, float] | None = None
     fingerprint: str = ""
     confidence: dict[str, float] | None = None
     verification: dict[str, float] | None = None
@@ -176,6 +178,9 @@ class ModelConfig:
     def with_lexical_weight(self, weight: float) -> Self:
         return replace(self, lexical_weight=weight)
 
+    def with_ranking(self, weights: dict[str, float] | None) -> Self:
+        return replace(self, ranking=weights)
+
     def with_fingerprint(self, fingerprint: str) -> Self:
         return replace(self, fingerprint=fingerprint)
 
@@ -187,7 +192,7 @@ class ModelConfig:
 
     def unfitted(self) -> Self:
         """Without what was fitted to the model's vectors, for a model that will make other ones."""
-        return replace(self, fingerprint="", confidence=None, verification=None)
+        return replace(self, ranking=None, fingerprint="", confidence=None, verification=None)
 
     def save(self, folder: Path) -> None:
         replace_listed(folder / CONFIG_FILE, json.dumps(asdict(self), indent=2) + "\n")

@@ -19,6 +19,7 @@ from densephrases.search.answers import Answer
 from densephrases.search.confidence import Calibration
 from densephrases.search.deadline import Deadline
 from densephrases.search.encoders import Model, encoder_of, name_of
+from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.relations import QUESTION, Fact, RelationQuery, extract_facts
 from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, search_request
 from densephrases.search.searcher import Searcher
@@ -272,9 +273,13 @@ class PhraseIndex:
         """Searches the present state of the index."""
         with self._searcher_lock:
             if self._searcher is None:
-                values = self.encoder.config.confidence
-                calibration = None if values is None else Calibration.from_dict(values)
-                self._searcher = Searcher(self.folder.snapshot, self.encoder, calibration)
+                config = self.encoder.config
+                self._searcher = Searcher(
+                    self.folder.snapshot,
+                    self.encoder,
+                    None if (values := config.confidence) is None else Calibration.from_dict(values),
+                    None if (values := config.ranking) is None else PhraseRanking.from_dict(values),
+                )
             return self._searcher
 
     @contextmanager

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from threading import Lock
 
@@ -15,6 +16,8 @@ from densephrases.search.confidence import RIVALS, Calibration
 from densephrases.search.deadline import Deadline
 from densephrases.search.filters import Filter
 from densephrases.search.passages import PassageTexts, sampled_texts
+from densephrases.search.ranking.contenders import CONTENDERS, Contenders
+from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, Verify
 from densephrases.search.results import DistinctResults, answers_from_phrases
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
@@ -41,12 +44,14 @@ class Searcher:
         index: Snapshot,
         encoder: Encoder,
         calibration: Calibration | None = None,
+        ranking: PhraseRanking | None = None,
     ) -> None:
         if encoder.config.split:
             raise ConfigError("The model has split=True, whose scores are no sums of two; search with another model.")
         self._index = index
         self._encoder = encoder
         self._calibration = calibration
+        self._ranking = ranking
         self._segments: OrderedDict[Filter, list[SearchableSegment]] = OrderedDict()
         self._segments_lock = Lock()
 
@@ -141,6 +146,13 @@ class Searcher:
                 self._segments.popitem(last=False)
         return segments
 
+    def contenders(self, questions: Sequence[str], request: SearchRequest) -> tuple[Contenders, QuestionTerms | None]:
+        """The first phrases of each question before the final ranking, and the terms of the questions, to fit it."""
+        segments = self._segments_for(request.filter, go_on)
+        found = self._found(_checked(questions), segments, replace(request, k=CONTENDERS), Timings(), go_on)
+        heads = [phrases.take(slice(CONTENDERS)) for phrases in found.phrases]
+        return Contenders.from_phrases(heads, found.terms, found.texts), found.terms
+
     def _batch(
         self,
         questions: Sequence[str],
@@ -149,6 +161,24 @@ class Searcher:
         timings: Timings,
         check: Check,
     ) -> list[list[Answer]]:
+        found = self._found(questions, segments, request, timings, check)
+        phrases = found.phrases
+        if self._ranking is not None:
+            phrases = self._ranking.ranked(phrases, found.terms, found.texts)
+        answers = self._answers(phrases, found.texts, request)
+        if verify := self._verify(request):
+            with timings.measured("verification"):
+                answers = self._verifier(found.asked, answers, verify, check)
+        return [_shown(each, request) for each in answers]
+
+    def _found(
+        self,
+        questions: Sequence[str],
+        segments: list[SearchableSegment],
+        request: SearchRequest,
+        timings: Timings,
+        check: Check,
+    ) -> "_Found":
         check()
         exact = exact_candidates(segments) if request.exact is None else request.exact  # opens the candidates
         terms = self._terms(questions, request)
@@ -168,12 +198,7 @@ class Searcher:
             timings=timings,
             check=check,
         )
-        queries = Queries(vectors.start_BD, vectors.end_BD, terms)
-        answers = self._answers(search(queries), texts, request)
-        if verify := self._verify(request):
-            with timings.measured("verification"):
-                answers = self._verifier(asked, answers, verify, check)
-        return [_shown(each, request) for each in answers]
+        return _Found(asked, search(Queries(vectors.start_BD, vectors.end_BD, terms)), terms, texts)
 
     def _terms(self, questions: Sequence[str], request: SearchRequest) -> QuestionTerms | None:
         """Of the questions as typed: terms ignore case."""
@@ -185,8 +210,13 @@ class Searcher:
         return TermWeights.from_snapshot(self._index)
 
     def _wanted(self, segments: Sequence[SearchableSegment], request: SearchRequest) -> int:
-        """At least the rivals that confidence compares an answer with, but not more than the collection has."""
-        wanted = max(request.k if self._calibration is None else max(request.k, RIVALS), self._to_verify(request))
+        """At least what is ranked again, verified and compared by confidence, but not more than the collection has."""
+        compared = (
+            0 if self._calibration is None else RIVALS,
+            0 if self._ranking is None else CONTENDERS,
+            self._to_verify(request),
+        )
+        wanted = max(request.k, *compared)
         if request.unit == "passage":
             return min(wanted, sum(each.passages for each in segments))
         return min(wanted, sum(each.documents for each in segments)) if request.unit == "document" else wanted
@@ -214,6 +244,16 @@ class Searcher:
 def _shown(answers: Sequence[Answer], request: SearchRequest) -> list[Answer]:
     sure = (a for a in answers[: request.k] if a.confidence is None or a.confidence >= request.min_confidence)
     return list(sure)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Questions as they were encoded, the results of each, best first, the terms of all, and the passages."""
+
+    asked: Sequence[str]
+    phrases: list[Phrases]
+    terms: QuestionTerms | None
+    texts: PassageTexts
 
 
 def _checked(questions: Sequence[str]) -> list[str]:

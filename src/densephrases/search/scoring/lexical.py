@@ -87,14 +87,18 @@ class QuestionTerms:
 
     def repetition_penalties(self, question_N: Ints, phrases: Iterable[str]) -> Floats:
         """For each pair of a question and a phrase the penalties of the question's terms that the phrase repeats."""
-        phrase, term = terms_of_each(phrases)
-        wanted = question_N[phrase] * TERMS + term
+        return self.matched(question_N, phrases, REPETITION_SHARE)
+
+    def matched(self, question_N: Ints, texts: Iterable[str], share: float = 1.0) -> Floats:
+        """For each pair of a question and a text a share of the penalties of the question's terms that the text has."""
+        text, term = terms_of_each(texts)
+        wanted = question_N[text] * TERMS + term
         question_W = np.repeat(np.arange(len(self.edges_B) - 1), np.diff(self.edges_B))
         known = np.append(question_W * TERMS + self.term_W, -1)  # the last one belongs to no question
         word = np.searchsorted(known[:-1], wanted)
         shared = known[word] == wanted
-        phrase, word = np.divmod(np.unique(phrase[shared] * len(known) + word[shared]), len(known))
-        return np.bincount(phrase, REPETITION_SHARE * self.penalty_W[word], len(question_N)).astype(np.float32)
+        text, word = np.divmod(np.unique(text[shared] * len(known) + word[shared]), len(known))
+        return np.bincount(text, share * self.penalty_W[word], len(question_N)).astype(np.float32)
 
     def penalties_of_rows(self, segment: Segment, question_N: Ints, row_N: Ints) -> Floats:
         """As `penalties`, with passages given by one of their rows; each passage is looked up once for a question."""

@@ -1,0 +1,81 @@
+"""The first phrases of questions with the text around them, from which the features of a ranking are computed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from densephrases.arrays import Floats, Ints
+from densephrases.search.passages import PassageTexts
+from densephrases.search.scoring.lexical import QuestionTerms
+from densephrases.search.scoring.pairs import Phrases
+
+CONTENDERS = 20  # of a question
+
+# Shape suffixes: B questions, N phrases of all questions.
+
+
+@dataclass(frozen=True, slots=True)
+class Contenders:
+    """The first phrases of several questions, one question after the other, best first.
+
+    Attributes:
+        edges_B: The first phrase of each question; one more than questions.
+        score_N: The score by which they are ranked before.
+        lexical_N: Penalty of the question terms that the passage lacks.
+        passage_N: Equal for phrases of one passage.
+        spans_N2: Character offsets in the passage.
+        sentences_N2: Character offsets of the sentences around the phrase.
+        texts: The passage of each phrase.
+        titles: Of its document.
+    """
+
+    edges_B: Ints
+    score_N: Floats
+    lexical_N: Floats
+    passage_N: Ints
+    spans_N2: Ints
+    sentences_N2: Ints
+    texts: Sequence[str]
+    titles: Sequence[str]
+
+    @classmethod
+    def from_phrases(cls, several: Sequence[Phrases], terms: QuestionTerms | None, texts: PassageTexts) -> Self:
+        """Of each question's phrases, which may be none."""
+        phrases = Phrases.joined(several)
+        edges_B = np.cumsum([0, *map(len, several)])
+        located = texts.locate(phrases)
+        passages = [texts.passage(key) for key in located.passage_N.tolist()]
+        question_N = np.repeat(np.arange(len(several)), np.diff(edges_B))
+        return cls(
+            edges_B,
+            phrases.score_N,
+            _lexical_penalties(phrases, question_N, terms, texts),
+            located.passage_N,
+            located.spans_N2,
+            texts.sentences(located.passage_N, located.spans_N2),
+            [passage.text for passage in passages],
+            [passage.document.title for passage in passages],
+        )
+
+    def __len__(self) -> int:
+        return len(self.score_N)
+
+    @property
+    def question_N(self) -> Ints:  # noqa: N802
+        return np.repeat(np.arange(len(self.edges_B) - 1), np.diff(self.edges_B))
+
+    @property
+    def phrase_texts(self) -> list[str]:
+        return [text[start:end] for text, (start, end) in zip(self.texts, self.spans_N2.tolist(), strict=True)]
+
+
+def _lexical_penalties(phrases: Phrases, question_N: Ints, terms: QuestionTerms | None, texts: PassageTexts) -> Floats:
+    penalties_N = np.zeros(len(phrases), dtype=np.float32)
+    if terms is not None:
+        for number in np.unique(phrases.segment_N).tolist():
+            here = np.flatnonzero(phrases.segment_N == number)
+            segment = texts.segments[number].segment
+            penalties_N[here] = terms.penalties_of_rows(segment, question_N[here], phrases.start_N[here])
+    return penalties_N

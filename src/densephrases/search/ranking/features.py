@@ -1,0 +1,125 @@
+"""What tells the first phrases of a question apart, beside their scores."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from densephrases.arrays import Floats, Ints, Mask
+from densephrases.search.ranking.contenders import Contenders
+from densephrases.search.scoring.lexical import QuestionTerms
+from densephrases.text.hashed_terms import terms as terms_of
+from densephrases.text.normalize import normalize_answer
+
+# Of the passage's terms, of the phrase, and of the words around it.
+LEXICAL_FEATURES = ("lexical", "repetition", "sentence", "window", "title")
+PHRASE_FEATURES = (*LEXICAL_FEATURES, "cut_before", "cut_after")
+# Of the other phrases, by their shares in the softmax of the scores.
+SHARE_FEATURES = ("overlap", "agreement")
+FEATURES = (*PHRASE_FEATURES, *SHARE_FEATURES)
+
+_WINDOW_WORDS = 8  # on each side of a phrase
+_WINDOW_CHARACTERS = 100  # among which those words are looked for
+_LAST_WORD = re.compile(r"\w+ \Z")
+_FIRST_WORD = re.compile(r" (\w+)")
+
+Numbers = NDArray[np.float64]
+
+# Shape suffixes: N phrases, F features, K phrases of one question.
+
+
+def phrase_features(contenders: Contenders, terms: QuestionTerms | None) -> Numbers:
+    """The features that each phrase has by itself: (N, F), in the order of `PHRASE_FEATURES`.
+
+    lexical: penalty of the question terms that the passage lacks; repetition, sentence, window, title: that of the
+    terms that the phrase repeats, and that the rest of its sentences, eight words on each side, and the title have.
+    Without `terms` these are 0. cut_before, cut_after: 1 if the phrase begins or ends with a capitalised word and
+    another one stands beside it, as in half a name.
+    """
+    columns = [*_lexical_features(contenders, terms), *_boundary_features(contenders)]
+    return np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=1)
+
+
+def share_features(contenders: Contenders, temperature: float) -> Numbers:
+    """The features that depend on the other phrases of the question: (N, F), in the order of `SHARE_FEATURES`.
+
+    With shares p of a question's phrases in the softmax of their scores: overlap is the logarithm of the sum of p over
+    the phrases that overlap with this one, agreement that of the sum over the phrases with the same normalised text,
+    relative to its own p.
+    """
+    normalized = [normalize_answer(text) for text in contenders.phrase_texts]
+    _, text_N = np.unique(np.array(normalized, dtype=object), return_inverse=True)
+    features_NF = np.zeros((len(contenders), len(SHARE_FEATURES)))
+    for first, last in zip(contenders.edges_B[:-1].tolist(), contenders.edges_B[1:].tolist(), strict=True):
+        if first == last:
+            continue
+        here = slice(first, last)
+        features_NF[here, 0], features_NF[here, 1] = _shares(
+            contenders.score_N[here].astype(np.float64) / temperature,
+            _overlaps(contenders.passage_N[here], contenders.spans_N2[here]),
+            text_N[here, None] == text_N[here],
+        )
+    return features_NF
+
+
+def _shares(logits_K: Numbers, overlaps_KK: Mask, same_KK: Mask) -> tuple[Numbers, Numbers]:
+    logits_K = logits_K - logits_K.max()
+    weights_K = np.exp(logits_K)
+    total = np.log(weights_K.sum())
+    overlap_K = np.log(np.where(overlaps_KK, weights_K, 0.0).sum(axis=1)) - total
+    return overlap_K, np.log(np.where(same_KK, weights_K, 0.0).sum(axis=1)) - logits_K
+
+
+def _overlaps(passage_K: Ints, spans_K2: Ints) -> Mask:
+    start_K, end_K = spans_K2.T
+    return np.asarray(
+        (passage_K[:, None] == passage_K) & (start_K[:, None] < end_K) & (start_K < end_K[:, None]), dtype=bool
+    )
+
+
+def _lexical_features(contenders: Contenders, terms: QuestionTerms | None) -> Sequence[Floats | Numbers]:
+    if terms is None:
+        return [np.zeros(len(contenders))] * len(LEXICAL_FEATURES)
+    question_N = contenders.question_N
+    rows = list(zip(contenders.texts, contenders.spans_N2.tolist(), contenders.sentences_N2.tolist(), strict=True))
+    around: list[Iterable[str]] = [
+        contenders.phrase_texts,
+        (f"{text[first:start]} {text[end:last]}" for text, (start, end), (first, last) in rows),
+        (_window(text, start, end) for text, (start, end), _ in rows),
+        contenders.titles,
+    ]
+    return [contenders.lexical_N, *(terms.matched(question_N, texts) for texts in around)]
+
+
+def _window(text: str, start: int, end: int) -> str:
+    before = text[max(start - _WINDOW_CHARACTERS, 0) : start].split()[-_WINDOW_WORDS:]
+    return " ".join([*before, *text[end : end + _WINDOW_CHARACTERS].split()[:_WINDOW_WORDS]])
+
+
+def _boundary_features(contenders: Contenders) -> Sequence[Numbers]:
+    pairs = list(zip(contenders.texts, contenders.spans_N2.tolist(), strict=True))
+    return [
+        np.array([_is_cut_before(text, start) for text, (start, _) in pairs], dtype=np.float64),
+        np.array([_is_cut_after(text, start, end) for text, (start, end) in pairs], dtype=np.float64),
+    ]
+
+
+def _is_cut_before(text: str, start: int) -> bool:
+    if not text[start : start + 1].isupper():
+        return False
+    word = _LAST_WORD.search(text[max(start - _WINDOW_CHARACTERS, 0) : start])
+    return word is not None and _may_be_of_a_name(word.group())
+
+
+def _is_cut_after(text: str, start: int, end: int) -> bool:
+    last = text[start:end].rsplit(maxsplit=1)[-1:]
+    if not last or not last[0][:1].isupper():
+        return False
+    word = _FIRST_WORD.match(text, end)
+    return word is not None and _may_be_of_a_name(word.group(1))
+
+
+def _may_be_of_a_name(word: str) -> bool:
+    """Capitalised, and not only because it is the first word of a sentence: such are mostly stop words."""
+    return word[:1].isupper() and bool(terms_of(word))
