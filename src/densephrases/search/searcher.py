@@ -17,6 +17,7 @@ from densephrases.search.deadline import Deadline
 from densephrases.search.filters import Filter
 from densephrases.search.passages import PassageTexts, sampled_texts
 from densephrases.search.ranking.contenders import CONTENDERS, Contenders
+from densephrases.search.ranking.identifiers import identifiers_of
 from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, Verify
 from densephrases.search.results import DistinctResults, answers_from_phrases
@@ -163,8 +164,8 @@ class Searcher:
     ) -> list[list[Answer]]:
         found = self._found(questions, segments, request, timings, check)
         phrases = found.phrases
-        if self._ranking is not None:
-            phrases = self._ranking.ranked(phrases, found.terms, found.texts)
+        if (ranking := self._ranking_of(questions)) is not None:
+            phrases = ranking.ranked(questions, phrases, found.terms, found.texts)
         answers = self._answers(phrases, found.texts, request)
         if verify := self._verify(request):
             with timings.measured("verification"):
@@ -187,7 +188,7 @@ class Searcher:
             vectors = self._encoder.encode_questions(asked)
         check()
         texts = PassageTexts(segments)
-        wanted = self._wanted(segments, request)
+        wanted = self._wanted(questions, segments, request)
         search = PairSearch(
             segments,
             wanted,
@@ -209,11 +210,15 @@ class Searcher:
     def _term_weights(self) -> TermWeights:
         return TermWeights.from_snapshot(self._index)
 
-    def _wanted(self, segments: Sequence[SearchableSegment], request: SearchRequest) -> int:
+    def _ranking_of(self, questions: Sequence[str]) -> PhraseRanking | None:
+        """The model's; one without weights where identifiers decide; None if the scores do."""
+        return self._ranking or (PhraseRanking({}) if any(map(identifiers_of, questions)) else None)
+
+    def _wanted(self, questions: Sequence[str], segments: Sequence[SearchableSegment], request: SearchRequest) -> int:
         """At least what is ranked again, verified and compared by confidence, but not more than the collection has."""
         compared = (
             0 if self._calibration is None else RIVALS,
-            0 if self._ranking is None else CONTENDERS,
+            0 if self._ranking_of(questions) is None else CONTENDERS,
             self._to_verify(request),
         )
         wanted = max(request.k, *compared)
