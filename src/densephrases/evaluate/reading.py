@@ -4,9 +4,10 @@ Lexical penalties are those of an index of the file's passages.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from densephrases.arrays import Floats
 from densephrases.data.matching.em_f1 import best_over_answers, exact_match, f1
 from densephrases.data.squad import Question, QuestionedPassage, questions_of
 from densephrases.errors import DataError
+from densephrases.evaluate.distinct_spans import FoundSpan, SpanRanking, distinct_spans
 from densephrases.index.kinds import Quantizer
 from densephrases.index.segment.passage_terms import SegmentTerms
 from densephrases.index.vectors.store import VectorStore
@@ -24,7 +26,9 @@ from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
 from densephrases.model.tokenizer import TokenizedPassage
 from densephrases.quantize.codebooks import ProductQuantizer
-from densephrases.search.scoring.in_passage import Span, SpanPenalties, best_span
+from densephrases.search.ranking.contenders import CONTENDERS
+from densephrases.search.ranking.linear import PhraseRanking
+from densephrases.search.scoring.in_passage import Span, SpanPenalties, best_span, ranked_spans
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.text.words import whole_words
 
@@ -100,6 +104,9 @@ def encode_dataset(encoder: Encoder, passages: list[QuestionedPassage]) -> Encod
 def read_passages(encoded: EncodedDataset, config: ModelConfig, threshold: float | None = None) -> list[Prediction]:
     """The best phrase of each question's own passage."""
     scorer = SpanScorer(encoded, config, threshold)
+    if config.ranking is not None:
+        own = (list(scorer.distinct(row, number)) for row, (number, _) in enumerate(encoded.questions))
+        return list(_ranked_predictions(scorer, own))
     return [
         scorer.prediction(row, number, scorer.span(row, number)) for row, (number, _) in enumerate(encoded.questions)
     ]
@@ -139,19 +146,28 @@ def read_collection(
     """The best phrase among all passages, exactly.
 
     A passage's best start plus its best end bounds every phrase in it; passages are searched in the order of
-    that bound until the best phrase found beats the next bound.
+    that bound until the best phrase found beats the next bound, or the last of those that are ranked again does.
     """
     scorer = SpanScorer(encoded, config, threshold)
     best_of_passages = (passage_scores or NumpyPassageScores)(*scorer.kept_vectors())
-    predictions: list[Prediction] = []
+    bounds = _bounds(scorer, best_of_passages, advance)
+    if config.ranking is not None:
+        return list(_ranked_predictions(scorer, (_first_phrases(scorer, *each) for each in bounds)))
+    return [_best_passage(scorer, *each) for each in bounds]
+
+
+def _bounds(
+    scorer: "SpanScorer", best_of_passages: PassageScores, advance: Callable[[int], None]
+) -> Iterator[tuple[int, Floats, Floats]]:
+    """For each question its row, the bound of each passage without penalties, and the penalty of each passage."""
+    encoded = scorer.encoded
     for first in range(0, len(encoded.questions), QUESTIONS_AT_ONCE):
         rows = np.arange(first, min(first + QUESTIONS_AT_ONCE, len(encoded.questions)))
         bounds_BP = scorer.passage_bounds(rows, best_of_passages)
         for row, bounds_P in zip(rows.tolist(), bounds_BP, strict=True):
             penalties_P = np.zeros_like(bounds_P) if scorer.lexical is None else scorer.lexical.of_passages(row)
-            predictions.append(_best_passage(scorer, row, bounds_P, penalties_P))
+            yield row, bounds_P, penalties_P
         advance(len(rows))
-    return predictions
 
 
 def _best_passage(scorer: "SpanScorer", row: int, bounds_P: Floats, penalties_P: Floats) -> Prediction:
@@ -164,6 +180,40 @@ def _best_passage(scorer: "SpanScorer", row: int, bounds_P: Floats, penalties_P:
         if span is not None and (best is None or span.score - penalties_P[number] > best.score):
             best, where = span._replace(score=span.score - float(penalties_P[number])), number
     return scorer.prediction(row, where, best)
+
+
+def _first_phrases(scorer: "SpanScorer", row: int, bounds_P: Floats, penalties_P: Floats) -> list[FoundSpan]:
+    """The best distinct phrases of all passages, best first; ties by passage and position."""
+    found: list[FoundSpan] = []
+    bounds_P = bounds_P - penalties_P
+    for number in np.argsort(-bounds_P).tolist():
+        least = found[-1].score if len(found) == CONTENDERS else -np.inf
+        if least > bounds_P[number] or bounds_P[number] == -np.inf:
+            break
+        penalty = float(penalties_P[number])
+        here = (replace(span, score=span.score - penalty) for span in scorer.distinct(row, number, least + penalty))
+        found = sorted([*found, *here], key=lambda s: (-s.score, s.passage, s.start, s.end))[:CONTENDERS]
+    return found
+
+
+def _ranked_predictions(scorer: "SpanScorer", found: Iterable[list[FoundSpan]]) -> Iterator[Prediction]:
+    """The best phrase of each question by the model's ranking."""
+    ranking, passages = scorer.ranking, scorer.encoded.passages
+    for rows, several in _batches(found):
+        for row, best in zip(rows, ranking.best(rows, several), strict=True):
+            number, question = scorer.encoded.questions[row]
+            if best is None:
+                yield Prediction(question, "", number, float("-inf"))
+            else:
+                text = passages[best.passage].passage.text[best.start : best.end]
+                yield Prediction(question, text, best.passage, best.score)
+
+
+def _batches(found: Iterable[list[FoundSpan]]) -> Iterator[tuple[list[int], list[list[FoundSpan]]]]:
+    """With the numbers of the questions, from 0."""
+    numbered = enumerate(found)
+    while batch := list(islice(numbered, QUESTIONS_AT_ONCE)):
+        yield [row for row, _ in batch], [spans for _, spans in batch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +246,10 @@ class LexicalPenalties:
         return penalties
 
 
+SpanScores = tuple[Floats, Floats, NDArray[np.int64], Floats | None, SpanPenalties | None]
+"""The first arguments of `best_span` and `ranked_spans`."""
+
+
 class SpanScorer:
     """Scores the phrases of any passage for any question, without the tokens that the filter drops."""
 
@@ -212,7 +266,27 @@ class SpanScorer:
             else None
         )
 
+    @cached_property
+    def ranking(self) -> SpanRanking:
+        """Of models that have one."""
+        lexical = self.lexical
+        return SpanRanking(
+            PhraseRanking.from_dict(self.config.ranking or {}),
+            [p.passage for p in self.encoded.passages],
+            None if lexical is None else lexical.question_terms,
+            None if lexical is None else lexical.passage_terms,
+        )
+
     def span(self, row: int, number: int) -> Span | None:
+        return best_span(*self._scores(row, number))
+
+    def distinct(self, row: int, number: int, least: float = -np.inf) -> Iterator[FoundSpan]:
+        """The distinct phrases of a passage, as many as are ranked again, that score at least `least`; best first."""
+        spans = ranked_spans(*self._scores(row, number), least=least)
+        text, offsets_T2 = self.encoded.passages[number].passage.text, self.encoded.passage_vectors[number].offsets_T2
+        return distinct_spans(number, text, offsets_T2, spans)
+
+    def _scores(self, row: int, number: int) -> SpanScores:
         passage, questions = self.encoded.passage_vectors[number], self.encoded.question_vectors
         start_T, end_T = (
             np.where(self.kept[number], passage.vectors_TD @ vector_D, -np.inf)
@@ -221,7 +295,7 @@ class SpanScorer:
         begins_T, stops_T = passage.offsets_T2.T * self.config.length_penalty
         start_T, end_T = ((start_T + begins_T).astype(np.float32), (end_T - stops_T).astype(np.float32))
         penalties = None if self.lexical is None else self.lexical.of_spans(row, number, passage.offsets_T2)
-        return best_span(start_T, end_T, passage.max_span_T, self._coherency(row, passage), penalties)
+        return start_T, end_T, passage.max_span_T, self._coherency(row, passage), penalties
 
     def _coherency(self, row: int, passage: PassageVectors) -> Floats | None:
         if self.encoded.question_vectors.coherency_B is None:

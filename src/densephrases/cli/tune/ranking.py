@@ -35,6 +35,10 @@ def ranking(
         Path | None, typer.Option("--open", help="Questions without passages, asked of --open-index.")
     ] = None,
     open_index: Annotated[Path | None, typer.Option(help="Index that the questions of --open are asked of.")] = None,
+    l2: Annotated[
+        float | None,
+        typer.Option(min=0, help="Regularisation [default: the strongest within a standard error of the least loss]."),
+    ] = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
@@ -43,7 +47,7 @@ def ranking(
     The questions of a SQuAD file are asked of an index of all its articles. Fit confidences again afterwards, because
     scores change: `tune confidence`.
     """
-    from densephrases.evaluate.tune.ranking import FirstPhrases, ranking_report
+    from densephrases.evaluate.tune.ranking import ranking_report
     from densephrases.model.load import load
 
     if (open_questions is None) != (open_index is None):
@@ -53,7 +57,7 @@ def ranking(
     found = {path.name: _from_squad(path, encoder, questions, index) for path in data}
     if open_questions is not None and open_index is not None:
         found[open_questions.name] = _from_open(open_questions, open_index, encoder, questions)
-    report = ranking_report(FirstPhrases.joined(list(found.values())), folds)
+    report = ranking_report(found, folds, l2)
     if not dry_run:
         encoder.config.with_ranking(report.weights).save(folder)
     if as_json:
@@ -91,11 +95,11 @@ def _asked(index: "PhraseIndex", asked: "list[RankedQuestion]") -> "FirstPhrases
 
 def _show(report: "RankingReport", *, dry_run: bool) -> None:
     console = Console(highlight=False)
-    folds = Table("fold", "questions", "EM before", "EM after", title="Exact match on other articles than fitted to")
-    for row in report.folds:
-        folds.add_row(str(row.fold), f"{row.questions:,}", f"{row.before:.2f}", f"{row.after:.2f}")
-    folds.add_row("all", f"{report.questions:,}", f"{report.before:.2f}", f"{report.after:.2f}")
-    console.print(folds)
+    parts = Table("articles", "questions", "EM before", "EM after", title="Fitted to other articles")
+    for row in [*report.folds, *(report.files if len(report.files) > 1 else [])]:
+        parts.add_row(row.part, f"{row.questions:,}", f"{row.before:.2f}", f"{row.after:.2f}")
+    parts.add_row("all", f"{report.questions:,}", f"{report.before:.2f}", f"{report.after:.2f}")
+    console.print(parts)
     console.print(
         f"{report.gained:,} questions gained, {report.lost:,} lost; {report.among:.2f}% have a right answer among the "
         f"ranked. Mean loss {report.loss_before:.4f} before, {report.loss:.4f} after; L2 {report.l2:g}."

@@ -13,6 +13,7 @@ from densephrases.search.ranking.features import Numbers
 _STEPS = 100
 _HALVINGS = 30
 _TOLERANCE = 1e-9  # of the loss
+_LEAST_CURVATURE = 1e-9
 
 # Shape suffixes: B questions, N items of all questions, F features.
 
@@ -54,29 +55,39 @@ class Lists:
 
 
 def fit_weights(lists: Lists, l2_F: Numbers) -> Numbers:
-    """The weights of least mean loss plus Σ l2 x weight² / 2.
-
-    Newton's method with the curvature of the first term of the loss alone: the second one only lowers it, so that
-    every step goes downhill.
-    """
-    features_NF, edges_B = lists.features_NF, lists.edges_B
-    owner_N = np.repeat(np.arange(len(lists)), np.diff(edges_B))
-    weights_F = np.zeros(features_NF.shape[1])
+    """The weights of least mean loss plus Σ l2 x weight² / 2, by Newton's method."""
+    weights_F = np.zeros(lists.features_NF.shape[1])
     loss = _objective(lists, weights_F, l2_F)
     for _ in range(_STEPS):
-        logits_N = features_NF @ weights_F
-        right_N = np.where(lists.right_N, logits_N, -np.inf)
-        share_N = np.exp(logits_N - _log_sums(logits_N, edges_B)[owner_N])
-        right_share_N = np.exp(right_N - _log_sums(right_N, edges_B)[owner_N])
-        gradient_F = features_NF.T @ (share_N - right_share_N) / len(lists) + l2_F * weights_F
-        means_BF = np.add.reduceat(share_N[:, None] * features_NF, edges_B[:-1], axis=0)
-        curvature_FF = (features_NF.T @ (share_N[:, None] * features_NF) - means_BF.T @ means_BF) / len(lists)
-        step_F = np.linalg.lstsq(curvature_FF + np.diag(l2_F), gradient_F, rcond=None)[0]
-        new_F, new_loss = _downhill(lists, weights_F, step_F, l2_F, loss)
+        new_F, new_loss = _downhill(lists, weights_F, _newton_step(lists, weights_F, l2_F), l2_F, loss)
         if loss - new_loss <= _TOLERANCE:
             break
         weights_F, loss = new_F, new_loss
     return weights_F
+
+
+def _newton_step(lists: Lists, weights_F: Numbers, l2_F: Numbers) -> Numbers:
+    """With the curvature of the loss, or where that is not convex, of its first term, which is: both lead downhill."""
+    logits_N = lists.features_NF @ weights_F
+    share_N = _shares(logits_N, lists.edges_B)
+    right_share_N = _shares(np.where(lists.right_N, logits_N, -np.inf), lists.edges_B)
+    gradient_F = lists.features_NF.T @ (share_N - right_share_N) / len(lists) + l2_F * weights_F
+    convex_FF = _covariance(lists, share_N) + np.diag(l2_F)
+    curvature_FF = convex_FF - _covariance(lists, right_share_N)
+    if np.linalg.eigvalsh(curvature_FF)[0] > _LEAST_CURVATURE:
+        return np.asarray(np.linalg.solve(curvature_FF, gradient_F), dtype=np.float64)
+    return np.asarray(np.linalg.lstsq(convex_FF, gradient_F, rcond=None)[0], dtype=np.float64)
+
+
+def _shares(logits_N: Numbers, edges_B: Ints) -> Numbers:
+    return np.asarray(np.exp(logits_N - np.repeat(_log_sums(logits_N, edges_B), np.diff(edges_B))))
+
+
+def _covariance(lists: Lists, share_N: Numbers) -> Numbers:
+    """Of the features under each question's shares, averaged over questions."""
+    weighted_NF = share_N[:, None] * lists.features_NF
+    means_BF = np.add.reduceat(weighted_NF, lists.edges_B[:-1], axis=0)
+    return np.asarray((lists.features_NF.T @ weighted_NF - means_BF.T @ means_BF) / len(lists))
 
 
 def _downhill(lists: Lists, weights_F: Numbers, step_F: Numbers, l2_F: Numbers, loss: float) -> tuple[Numbers, float]:

@@ -1,6 +1,6 @@
 """The pair search within one passage: the best start and end within the longest span of a phrase."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -39,18 +39,63 @@ def best_span(
     """
     if len(start_T) == 0:
         return None
+    total_TW = _totals(start_T, end_T, max_span_T, coherency_TT)
+    if penalties is not None:
+        return _best_after_penalties(total_TW, penalties)
+    start, offset = divmod(int(total_TW.argmax()), total_TW.shape[1])
+    score = float(total_TW[start, offset])
+    return None if score == -np.inf else Span(start, start + offset, score)
+
+
+def ranked_spans(
+    start_T: Scores,
+    end_T: Scores,
+    max_span_T: Tokens,
+    coherency_TT: Scores | None = None,
+    penalties: SpanPenalties | None = None,
+    least: float = -np.inf,
+) -> Iterator[Span]:
+    """The spans that score at least `least`, best first, as `best_span` scores them; penalties are paid when needed."""
+    if len(start_T) == 0:
+        return
+    total_TW = _totals(start_T, end_T, max_span_T, coherency_TT)
+    start_N, offset_N = np.nonzero((total_TW > -np.inf) & (total_TW >= least))
+    total_N = total_TW[start_N, offset_N]
+    order = np.argsort(-total_N, kind="stable")
+    waiting: list[tuple[float, int, int]] = []
+    for first, count in _rounds(len(order)):
+        some = order[first : first + count]
+        left_N = total_N[some]
+        if penalties is not None:
+            left_N = left_N - penalties(start_N[some], start_N[some] + offset_N[some])
+        waiting += zip(
+            (-left_N).tolist(), start_N[some].tolist(), (start_N[some] + offset_N[some]).tolist(), strict=True
+        )
+        waiting.sort()
+        beyond = total_N[order[first + count]] if first + count < len(order) else -np.inf
+        certain = sum(-negative > beyond for negative, _, _ in waiting)
+        yield from (Span(start, end, -negative) for negative, start, end in waiting[:certain] if -negative >= least)
+        del waiting[:certain]
+    yield from (Span(start, end, -negative) for negative, start, end in waiting if -negative >= least)
+
+
+def _rounds(spans: int) -> Iterator[tuple[int, int]]:
+    """The first span of each round, and how many it has."""
+    first, count = 0, _FIRST_SPANS
+    while first < spans:
+        yield first, count
+        first, count = first + count, count * _MORE
+
+
+def _totals(start_T: Scores, end_T: Scores, max_span_T: Tokens, coherency_TT: Scores | None) -> Scores:
+    """Row i has the scores of the spans that start at i, by their lengths; -inf beyond the longest."""
     width = int((max_span_T - np.arange(len(max_span_T))).max()) + 1
     padded = np.concatenate([end_T, np.full(width - 1, -np.inf, dtype=end_T.dtype)])
     total_TW = start_T[:, None] + sliding_window_view(padded, width)
     if coherency_TT is not None:
         total_TW = total_TW + _diagonals(coherency_TT, width)
-    offsets_W = np.arange(width)
-    total_TW = np.where(offsets_W <= (max_span_T - np.arange(len(max_span_T)))[:, None], total_TW, -np.inf)
-    if penalties is not None:
-        return _best_after_penalties(total_TW, penalties)
-    start, offset = divmod(int(total_TW.argmax()), width)
-    score = float(total_TW[start, offset])
-    return None if score == -np.inf else Span(start, start + offset, score)
+    allowed_TW = np.arange(width) <= (max_span_T - np.arange(len(max_span_T)))[:, None]
+    return np.asarray(np.where(allowed_TW, total_TW, -np.inf))
 
 
 def _best_after_penalties(total_TW: Scores, penalties: SpanPenalties) -> Span | None:

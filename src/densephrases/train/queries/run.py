@@ -59,7 +59,8 @@ def learn_queries(
     with spread_lookup(index, sought, processes) as look_up:
         task = QueryTask(settings, encoder, asked, dev, look_up, Lookup(index, sought))
         scores = Loop(task, task.loop, run, observers, cpu).run(resume)
-        tower.config = tower.config.with_confidence(_confidence(task))
+        # The model's ranking was fitted to other scores, and the confidence is fitted to scores without one.
+        tower.config = tower.config.with_ranking(None).with_confidence(_confidence(task))
     tower.eval()
     shutil.rmtree(run / CHECKPOINT_FOLDER, ignore_errors=True)
     if not task.hits.any():
