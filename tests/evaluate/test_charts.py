@@ -16,6 +16,7 @@ def test_a_chart_is_drawn(tmp_path: Path) -> None:
         risk_coverage_area=0.2,
         bins=[ReliabilityBin(0.2, 0.1, 4), ReliabilityBin(0.9, 0.8, 6)],
         coverage=[CoveragePoint(0.9, 0.5, 0.8), CoveragePoint(0.1, 1.0, 0.5)],
+        kinds=[],
         weights={},
     )
     draw_confidence(report, tmp_path / "plot.png")

@@ -13,6 +13,7 @@ from densephrases.arrays import Floats, Ints, Mask
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.segment.reader import Segment
 from densephrases.index.snapshot import Snapshot
+from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
 from densephrases.search.request import Unit
 from densephrases.search.scoring.lexical import REPETITION_SHARE
 from densephrases.search.scoring.searchable import SearchableSegment
@@ -315,3 +316,9 @@ class BruteForce:
             if unit != "phrase" or self._is_phrase(span):
                 kept.setdefault(self.key(span, unit), span)
         return list(kept.values())[:k]
+
+
+def answer_in(passage: str, *, sentence: str, title: str) -> Answer:
+    """An answer whose surroundings are given; its phrase is empty."""
+    document = SourceDocument("d", title, {})
+    return Answer("", 0.0, None, 0, 0, document, passage, sentence, PhraseSpan("", 0, 0), 0, 0, "phrase")

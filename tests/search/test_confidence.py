@@ -9,20 +9,27 @@ from hypothesis import strategies as st
 
 from densephrases.errors import ConfigError
 from densephrases.search.confidence import Calibration, features
+from densephrases.search.evidence import Evidence
 
 SCORES = st.lists(st.floats(-50, 50), min_size=1, max_size=15).map(lambda scores: sorted(scores, reverse=True))
 WEIGHTS = st.floats(0, 3)
-CALIBRATIONS = st.builds(Calibration, st.floats(-5, 5), WEIGHTS, WEIGHTS, WEIGHTS)
+CALIBRATIONS = st.builds(
+    Calibration, st.floats(-5, 5), WEIGHTS, WEIGHTS, WEIGHTS, st.just(1.0), WEIGHTS, WEIGHTS, WEIGHTS
+)
+SHARES = st.floats(0, 1)
+EVIDENCE = st.lists(st.builds(Evidence, SHARES, SHARES, SHARES), max_size=15)
 
 
 def test_features_by_hand() -> None:
-    assert features([3.0, 1.0, 0.0]).tolist() == [
+    found = features([3.0, 1.0, 0.0], evidence=[Evidence(0.5, 0.75, 1.0)])
+    assert found[:, 3:].tolist() == [[-0.5, -0.75, -1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    assert found[:, :3].tolist() == [
         [3.0, 2.0, pytest.approx(-math.log(1 + math.exp(-2) + math.exp(-3)))],
         [1.0, -2.0, pytest.approx(-2 - math.log(1 + math.exp(-2) + math.exp(-3)))],
         [0.0, -3.0, pytest.approx(-3 - math.log(1 + math.exp(-2) + math.exp(-3)))],
     ]
-    assert features([7.0]).tolist() == [[7.0, 0.0, 0.0]]
-    assert features([]).shape == (0, 3)
+    assert features([7.0]).tolist() == [[7.0, 0.0, 0.0, 0.0, 0.0, 0.0]]
+    assert features([]).shape == (0, 6)
 
 
 def test_only_the_best_results_are_rivals() -> None:
@@ -30,9 +37,11 @@ def test_only_the_best_results_are_rivals() -> None:
     assert features([*scores, -6.0, -7.0])[:10].tolist() == features(scores).tolist()
 
 
-@given(CALIBRATIONS, SCORES)
-def test_a_better_result_never_has_less_confidence(calibration: Calibration, scores: list[float]) -> None:
-    probability = calibration.probability(scores)
+@given(CALIBRATIONS, SCORES, EVIDENCE)
+def test_a_better_result_never_has_less_confidence(
+    calibration: Calibration, scores: list[float], evidence: list[Evidence]
+) -> None:
+    probability = calibration.probability(scores, evidence)
     assert ((probability >= 0) & (probability <= 1)).all()
     assert (np.diff(probability) <= 1e-12).all()
 
@@ -43,9 +52,19 @@ def test_a_clearer_lead_never_lowers_confidence(calibration: Calibration, scores
     assert calibration.probability(ahead)[0] >= calibration.probability(scores)[0] - 1e-12
 
 
+@given(CALIBRATIONS, SCORES, st.builds(Evidence, SHARES, SHARES, SHARES))
+def test_evidence_against_a_result_never_raises_its_confidence(
+    calibration: Calibration, scores: list[float], evidence: Evidence
+) -> None:
+    assert calibration.probability(scores, [evidence])[0] <= calibration.probability(scores)[0] + 1e-12
+    assert calibration.weighs_evidence == any((calibration.missing, calibration.unstated, calibration.names))
+
+
 def test_dictionary_and_back() -> None:
-    calibration = Calibration(-1.0, 0.5, 0.25, 2.0)
+    calibration = Calibration(-1.0, 0.5, 0.25, 2.0, names=1.5)
     assert Calibration.from_dict(calibration.to_dict()) == calibration
+    former = {"intercept": -1.0, "score": 0.5, "gap": 0.25, "share": 2.0, "temperature": 1.0}
+    assert Calibration.from_dict(former) == Calibration(-1.0, 0.5, 0.25, 2.0)
     for values in ({}, {**calibration.to_dict(), "more": 1.0}, {**calibration.to_dict(), "gap": "wide"}):
         with pytest.raises(ConfigError, match="is not a calibration"):
             Calibration.from_dict(values)

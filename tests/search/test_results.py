@@ -38,7 +38,7 @@ def test_the_best_phrase_of_each_unit(texts: PassageTexts, unit: Unit, expected:
 
 
 def test_an_answer_knows_its_sentence_and_passage(texts: PassageTexts) -> None:
-    (answer,) = answers_from_phrases(phrases((1, 2)), [0.5], "phrase", texts)
+    (answer,) = answers_from_phrases(phrases((1, 2)), "phrase", texts)
     assert (answer.text, answer.sentence, answer.passage) == ("code ran.", "The code ran.", "The code ran. The code!")
     assert answer.start - answer.sentence_start == 4
-    assert answer.confidence == 0.5
+    assert answer.confidence is None

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from densephrases.search.explanation import Explanation
 from densephrases.search.request import Unit
 
 
@@ -37,6 +38,7 @@ class Answer:
         unit: What `text` is.
         verified: Whether its passage was read again together with the question; its score is then that of the
             phrase by reader and search together, which compares with those of other verified answers only.
+        explanation: Why it stands where it stands; None unless asked for.
     """
 
     text: str
@@ -52,6 +54,7 @@ class Answer:
     sentence_start: int
     unit: Unit
     verified: bool = False
+    explanation: Explanation | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As `densephrases ask --json` prints it."""
@@ -70,4 +73,6 @@ class Answer:
             "sentence": self.sentence,
             "verified": self.verified,
         }
+        if self.explanation is not None:
+            shown["explanation"] = self.explanation.to_dict()
         return shown if self.unit == "phrase" else shown | {"phrase": asdict(self.phrase)}

@@ -34,6 +34,8 @@ class SearchRequest:
         verify: How many passages of the first results are read again together with the question, so that the best
             phrase by reader and search together comes first; 0 reads none, "auto" reads only where confidence is
             low, None takes the default, which is 0. Needs a model that reads.
+        explain: Whether each answer has an explanation: the parts of its score, and what of the question stands
+            around it.
     """
 
     k: int = 10
@@ -46,6 +48,7 @@ class SearchRequest:
     lexical_weight: float | None = None
     truecase: bool = True
     verify: Verify | None = None
+    explain: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:

@@ -122,26 +122,23 @@ def _is_first(keys_N: Ints) -> Mask:
     return first_N
 
 
-def answers_from_phrases(
-    phrases: Phrases, confidences: Sequence[float | None], unit: Unit, texts: PassageTexts
-) -> list[Answer]:
+def answers_from_phrases(phrases: Phrases, unit: Unit, texts: PassageTexts) -> list[Answer]:
+    """Without confidences, which depend on all results of a question."""
     passage_N, spans_N2 = texts.passage_keys(phrases), texts.spans(phrases)
     passages = [texts.passage(key) for key in passage_N.tolist()]
     both = (spans_N2, texts.sentences(passage_N, spans_N2))
     spans, sentences = ([TextSpan(*span) for span in several.tolist()] for several in both)
-    columns = zip(passages, spans, sentences, phrases.score_N.tolist(), confidences, strict=True)
+    columns = zip(passages, spans, sentences, phrases.score_N.tolist(), strict=True)
     return [_answer(*values, unit) for values in columns]
 
 
-def _answer(
-    passage: FoundPassage, phrase: TextSpan, sentence: TextSpan, score: float, confidence: float | None, unit: Unit
-) -> Answer:
+def _answer(passage: FoundPassage, phrase: TextSpan, sentence: TextSpan, score: float, unit: Unit) -> Answer:
     shown = {"phrase": phrase, "sentence": sentence}.get(unit, TextSpan(0, len(passage.text)))
     begin, document = passage.begin, passage.document
     return Answer(
         text=passage.text[shown.start : shown.end],
         score=score,
-        confidence=confidence,
+        confidence=None,
         start=begin + shown.start,
         end=begin + shown.end,
         document=SourceDocument(document.id, document.title, document.metadata),

@@ -3,17 +3,18 @@
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from threading import Lock
 
 from densephrases.built_once import BuiltOnce
 from densephrases.errors import ConfigError, DataError
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.snapshot import Snapshot
-from densephrases.model.encoder import Encoder
+from densephrases.model.encoder import Encoder, QuestionVectors
 from densephrases.search.answers import Answer
 from densephrases.search.confidence import RIVALS, Calibration
 from densephrases.search.deadline import Deadline
+from densephrases.search.evidence import AskedTerms, Evidence
 from densephrases.search.filters import Filter
 from densephrases.search.passages import PassageTexts, sampled_texts
 from densephrases.search.ranking.contenders import CONTENDERS, Contenders
@@ -21,6 +22,7 @@ from densephrases.search.ranking.identifiers import identifiers_of
 from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, Verify
 from densephrases.search.results import DistinctResults, answers_from_phrases
+from densephrases.search.score_parts import explained_answer, score_parts
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import SearchableSegment, exact_candidates, searchable_segments
@@ -166,7 +168,9 @@ class Searcher:
         phrases = found.phrases
         if (ranking := self._ranking_of(questions)) is not None:
             phrases = ranking.ranked(questions, phrases, found.terms, found.texts)
-        answers = self._answers(phrases, found.texts, request)
+        answers = self._answers(questions, phrases, found.texts, request)
+        if request.explain:
+            answers = self._explained(questions, answers, phrases, found)
         if verify := self._verify(request):
             with timings.measured("verification"):
                 answers = self._verifier(found.asked, answers, verify, check)
@@ -199,7 +203,7 @@ class Searcher:
             timings=timings,
             check=check,
         )
-        return _Found(asked, search(Queries(vectors.start_BD, vectors.end_BD, terms)), terms, texts)
+        return _Found(asked, vectors, search(Queries(vectors.start_BD, vectors.end_BD, terms)), terms, texts)
 
     def _terms(self, questions: Sequence[str], request: SearchRequest) -> QuestionTerms | None:
         """Of the questions as typed: terms ignore case."""
@@ -231,19 +235,36 @@ class Searcher:
         verify = self._verify(request)
         return _RESULTS_PER_READ_PASSAGE * (self._verifier.weights.passages if verify == "auto" else verify)
 
-    def _answers(self, found: Sequence[Phrases], texts: PassageTexts, request: SearchRequest) -> list[list[Answer]]:
+    def _answers(
+        self, questions: Sequence[str], found: Sequence[Phrases], texts: PassageTexts, request: SearchRequest
+    ) -> list[list[Answer]]:
         """Of all questions at once: a lookup takes about as long for ten phrases as for hundreds."""
         count = max(request.k, self._to_verify(request))
         taken = [phrases.take(slice(count)) for phrases in found]
-        confidences = chain.from_iterable(map(self._confidences, found, taken))
-        answers = iter(answers_from_phrases(Phrases.joined(taken), list(confidences), request.unit, texts))
-        return [list(islice(answers, len(each))) for each in taken]
+        answers = iter(answers_from_phrases(Phrases.joined(taken), request.unit, texts))
+        unsure = [list(islice(answers, len(each))) for each in taken]
+        return list(map(self._with_confidences, questions, unsure, found))
 
-    def _confidences(self, found: Phrases, shown: Phrases) -> Sequence[float | None]:
+    def _with_confidences(self, question: str, answers: list[Answer], found: Phrases) -> list[Answer]:
         if self._calibration is None:
-            return [None] * len(shown)
-        confidences: list[float] = self._calibration.probability(found.score_N).tolist()
-        return confidences[: len(shown)]
+            return answers
+        evidence: list[Evidence] = []
+        if self._calibration.weighs_evidence:
+            asked = AskedTerms(question, self._term_weights.idf_V)
+            evidence = [asked.evidence(answer) for answer in answers[:RIVALS]]
+        confidences = self._calibration.probability(found.score_N, evidence).tolist()
+        return [replace(a, confidence=c) for a, c in zip(answers, confidences, strict=False)]
+
+    def _explained(
+        self, questions: Sequence[str], answers: Sequence[list[Answer]], ranked: Sequence[Phrases], found: "_Found"
+    ) -> list[list[Answer]]:
+        idf_V = self._term_weights.idf_V
+        explained = []
+        for number, (question, several) in enumerate(zip(questions, answers, strict=True)):
+            asked, before, after = AskedTerms(question, idf_V), found.phrases[number], ranked[number]
+            parts = score_parts(before, after.take(slice(len(several))), found.vectors, number, found.texts)
+            explained.append([explained_answer(a, each, asked) for a, each in zip(several, parts, strict=True)])
+        return explained
 
 
 def _shown(answers: Sequence[Answer], request: SearchRequest) -> list[Answer]:
@@ -256,6 +277,7 @@ class _Found:
     """Questions as they were encoded, the results of each, best first, the terms of all, and the passages."""
 
     asked: Sequence[str]
+    vectors: QuestionVectors
     phrases: list[Phrases]
     terms: QuestionTerms | None
     texts: PassageTexts

@@ -76,7 +76,7 @@ def test_fit_agrees_with_newtons_method(l2: float) -> None:
     truth, random = Calibration(-0.5, 0.8, 1.2, 0.6), np.random.default_rng(2)
     lists = made_up_lists(500)
     correct = [[bool(random.random() < truth.probability(scores)[0])] for scores in lists]
-    assert first_probabilities(fit_calibration(lists, correct, l2)) == pytest.approx(FITTED_BEFORE[l2], abs=1e-4)
+    assert first_probabilities(fit_calibration(lists, correct, l2=l2)) == pytest.approx(FITTED_BEFORE[l2], abs=1e-4)
 
 
 def test_dropping_features_agrees_with_newtons_method() -> None:

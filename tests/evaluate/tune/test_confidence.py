@@ -13,10 +13,12 @@ from densephrases.evaluate.tune.confidence import (
     AskedQuestion,
     Judgement,
     articles_of,
+    asked_with_swapped_names,
     asked_without_article,
     cross_fitted,
     fitted,
     judge,
+    kind_reports,
     questions_about,
     report,
 )
@@ -30,6 +32,28 @@ def question(number: int, *answers: str) -> Question:
 
 def passage(title: str, article: int, text: str, *questions: Question) -> QuestionedPassage:
     return QuestionedPassage(Passage(text, title), article, questions)
+
+
+def test_a_name_is_exchanged_for_that_of_another_article() -> None:
+    texts = {"A": "When did Ada Lovelace die?", "B": "Where did Alan Turing study?", "C": "who is it?"}
+    asked = [AskedQuestion(Question(title, text, (GoldAnswer("x", 0),)), title) for title, text in texts.items()] + [
+        AskedQuestion(Question("D", "Why is Grace Hopper here?", ()), "D")
+    ]
+    found = [each for seed in range(10) for each in asked_with_swapped_names(asked, 1.0, seed)]
+    assert {each.question.text for each in found} == {"When did Alan Turing die?", "Where did Ada Lovelace study?"}
+    assert all(not each.question.answers and each.kind == "swapped name" for each in found)
+    assert asked_with_swapped_names(asked, 0.0) == []
+    with pytest.raises(ConfigError, match="swapped=2"):
+        asked_with_swapped_names(asked, 2.0)
+
+
+def test_kinds_are_reported_apart() -> None:
+    right = np.array([True, False, False, True])
+    answerable, absent = kind_reports(
+        ["answerable", "absent", "absent", "answerable"], np.array([0.9, 0.6, 0.1, 0.3]), right
+    )
+    assert (answerable.kind, answerable.questions, answerable.right) == ("answerable", 2, 100.0)
+    assert (absent.right, absent.confidence, absent.above_20, absent.above_50) == (0.0, 35.0, 50.0, 50.0)
 
 
 def judgements(count: int = 400, articles: int = 8) -> list[Judgement]:

@@ -23,6 +23,9 @@ UnanswerableOption = Annotated[
 AbsentOption = Annotated[
     float, typer.Option(help="Share of the questions that are asked a second time without their article.")
 ]
+SwappedOption = Annotated[
+    float, typer.Option(help="Share of the questions that are asked a second time with a name exchanged.")
+]
 PlotOption = Annotated[Path | None, typer.Option(help="Draw reliability and coverage to this PNG file.")]
 
 
@@ -30,6 +33,7 @@ def confidence(
     data: SquadData,
     unanswerable: UnanswerableOption = None,
     absent: AbsentOption = 0.25,
+    swapped: SwappedOption = 0.1,
     model: Model = "small",
     index: ArticleIndexOption = None,
     plot: PlotOption = None,
@@ -43,7 +47,7 @@ def confidence(
     refuse_missing_packages(plot)
     from densephrases.model.load import load
 
-    found = measure_confidence(load(model), data, unanswerable, absent, index)
+    found = measure_confidence(load(model), data, unanswerable, absent, swapped, index)
     show_confidence(found, plot, as_json)
 
 
@@ -54,14 +58,21 @@ def refuse_missing_packages(plot: Path | None) -> None:
 
 
 def measure_confidence(
-    encoder: "Encoder", data: Path, unanswerable: Path | None, absent: float, index: Path | None
+    encoder: "Encoder", data: Path, unanswerable: Path | None, absent: float, swapped: float, index: Path | None
 ) -> "ConfidenceReport":
     from densephrases.data.squad import read_squad
-    from densephrases.evaluate.tune.confidence import articles_of, asked_without_article, judge, questions_about, report
+    from densephrases.evaluate.tune.confidence import (
+        articles_of,
+        asked_with_swapped_names,
+        asked_without_article,
+        judge,
+        questions_about,
+        report,
+    )
 
     passages = read_squad(data)
     asked = questions_about(passages, None if unanswerable is None else read_squad(unanswerable))
-    asked += asked_without_article(asked, absent)
+    asked += asked_without_article(asked, absent) + asked_with_swapped_names(asked, swapped)
     articles = list(articles_of(passages))
     with article_index(index, articles, encoder) as opened, progress_bar("asking", len(asked)) as advance:
         return report(judge(opened, articles, asked, advance))
@@ -86,4 +97,8 @@ def show_confidence(found: "ConfidenceReport", plot: Path | None, as_json: bool)
     coverage = Table("answered", "if confidence is at least", "right", title="Answering only when confident")
     for point in found.coverage:
         coverage.add_row(f"{point.coverage:.2f}", f"{point.confidence:.3f}", f"{point.accuracy:.3f}")
-    Console().print(reliability, coverage)
+    kinds = Table("questions", "number", "right %", "mean confidence %", "above 20%", "above 50%", title="By kind")
+    for of in found.kinds:
+        shares = (of.right, of.confidence, of.above_20, of.above_50)
+        kinds.add_row(of.kind, f"{of.questions:,}", *(f"{share:.1f}" for share in shares))
+    Console().print(reliability, coverage, kinds)

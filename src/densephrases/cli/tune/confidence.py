@@ -4,6 +4,7 @@ from densephrases.cli.article_index import ArticleIndexOption
 from densephrases.cli.eval.confidence import (
     AbsentOption,
     PlotOption,
+    SwappedOption,
     UnanswerableOption,
     measure_confidence,
     refuse_missing_packages,
@@ -18,6 +19,7 @@ def confidence(
     data: SquadData,
     unanswerable: UnanswerableOption = None,
     absent: AbsentOption = 0.25,
+    swapped: SwappedOption = 0.1,
     index: ArticleIndexOption = None,
     plot: PlotOption = None,
     dry_run: DryRun = False,
@@ -29,7 +31,7 @@ def confidence(
     from densephrases.model.load import load
 
     encoder = load(folder)
-    found = measure_confidence(encoder, data, unanswerable, absent, index)
+    found = measure_confidence(encoder, data, unanswerable, absent, swapped, index)
     if not dry_run:
         encoder.config.with_confidence(found.weights).save(folder)
     show_confidence(found, plot, as_json)

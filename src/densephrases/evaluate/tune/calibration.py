@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from densephrases.errors import ConfigError
 from densephrases.evaluate.extra import require
 from densephrases.search.confidence import Calibration, Numbers, features
+from densephrases.search.evidence import Evidence
 
 # Scores of a trained model lie far apart: at temperature 1 their softmax gives nearly everything to the first result.
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0)
@@ -18,7 +19,12 @@ _TOLERANCE = 1e-8
 # Shape suffixes: N results of all questions, F features.
 
 
-def fit_calibration(score_lists: Sequence[ArrayLike], correct: Sequence[Sequence[bool]], l2: float = L2) -> Calibration:
+def fit_calibration(
+    score_lists: Sequence[ArrayLike],
+    correct: Sequence[Sequence[bool]],
+    evidence: Sequence[Sequence[Evidence]] = (),
+    l2: float = L2,
+) -> Calibration:
     """Maximum likelihood over weights and temperature.
 
     A feature whose weight would be negative is dropped: no result may get more confidence than a better one.
@@ -27,6 +33,7 @@ def fit_calibration(score_lists: Sequence[ArrayLike], correct: Sequence[Sequence
         score_lists: For each question the scores of its results, best first.
         correct: For each question whether its first results are right. One value a question fits the confidence of the
             first result only.
+        evidence: For each question that of its first results; without any, evidence has no weight.
         l2: Strength of the L2 penalty.
     """
     require("sklearn")
@@ -34,10 +41,11 @@ def fit_calibration(score_lists: Sequence[ArrayLike], correct: Sequence[Sequence
     _refuse_unfit(score_lists, correct, correct_N)
     fits = []
     for temperature in TEMPERATURES:
-        rows = [features(s, temperature)[: len(c)] for s, c in zip(score_lists, correct, strict=True)]
+        lists = zip(score_lists, correct, evidence or [()] * len(correct), strict=True)
+        rows = [features(s, temperature, e)[: len(c)] for s, c, e in lists]
         loss, intercept, weights_F = fit_nonnegative(np.concatenate(rows), correct_N, l2)
-        score, gap, share = weights_F.tolist()
-        fits.append((loss, Calibration(intercept, score, gap, share, temperature)))
+        score, gap, share, *against = weights_F.tolist()
+        fits.append((loss, Calibration(intercept, score, gap, share, temperature, *against)))
     return min(fits, key=lambda fit: fit[0])[1]
 
 

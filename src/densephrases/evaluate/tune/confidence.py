@@ -4,11 +4,13 @@ Some questions are asked a second time without the article that answers them, be
 they do not know. Confidences are evaluated on other articles than those they were fitted to.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
+from numpy.typing import NDArray
 
 from densephrases.data.matching.em_f1 import best_over_answers, exact_match
 from densephrases.data.squad import Question, QuestionedPassage, questions_of
@@ -24,10 +26,12 @@ from densephrases.evaluate.calibration_metrics import (
 from densephrases.evaluate.tune.calibration import fit_calibration
 from densephrases.search.answers import Answer
 from densephrases.search.confidence import RIVALS, Calibration, Numbers
+from densephrases.search.evidence import Evidence
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
 
 FOLDS = 5
+_NAME = re.compile(r"(?<=\s)[A-Z][\w.'-]*(?:\s+[A-Z][\w.'-]*)*")
 ASKED_AT_ONCE = 256
 COVERAGES = tuple(number / 10 for number in range(1, 11))
 
@@ -41,15 +45,35 @@ class AskedQuestion:
     question: Question
     article: str
     without_article: bool = False  # searched in all other articles only
+    swapped: bool = False  # a name was exchanged for one of another question
+
+    @property
+    def kind(self) -> str:
+        if self.question.answers:
+            return "answerable"
+        return "swapped name" if self.swapped else "absent article" if self.without_article else "unanswerable"
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The scores of a question's distinct results, best first, and whether the first is right."""
+    """The scores of a question's results, best first, whether the first is right, and the evidence against them."""
 
     asked: AskedQuestion
     scores_K: Numbers
     right: bool
+    evidence: Sequence[Evidence] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KindReport:
+    """One kind of questions, in percent: right first answers, their mean confidence, those above 20% and above 50%."""
+
+    kind: str
+    questions: int
+    right: float
+    confidence: float
+    above_20: float
+    above_50: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +87,7 @@ class ConfidenceReport:
     risk_coverage_area: float
     bins: list[ReliabilityBin]
     coverage: list[CoveragePoint]
+    kinds: list[KindReport]
     weights: dict[str, float]
 
 
@@ -101,6 +126,28 @@ def asked_without_article(asked: Sequence[AskedQuestion], share: float, seed: in
     ]
 
 
+def asked_with_swapped_names(asked: Sequence[AskedQuestion], share: float, seed: int = 0) -> list[AskedQuestion]:
+    """A random share of the answerable questions, with a name exchanged for one of a question about another article."""
+    if not 0 <= share <= 1:
+        raise ConfigError(f"swapped={share} is no share of the questions; expected a number from 0 to 1.")
+    named = [(each, match) for each in asked if each.question.answers and (match := _longest_name(each.question.text))]
+    rng = np.random.default_rng(seed)
+    swapped = []
+    for i in sorted(rng.permutation(len(named))[: round(share * len(named))].tolist()):
+        each, (start, end) = named[i]
+        other, (first, last) = named[int(rng.integers(len(named)))]
+        text, name = each.question.text, other.question.text[first:last]
+        if other.article != each.article and name not in text:
+            question = replace(each.question, text=text[:start] + name + text[end:], answers=())
+            swapped.append(replace(each, question=question, swapped=True))
+    return swapped
+
+
+def _longest_name(question: str) -> tuple[int, int] | None:
+    """The characters of the longest run of capitalised words after the first word; None if there is none."""
+    return max((m.span() for m in _NAME.finditer(question)), key=lambda span: span[1] - span[0], default=None)
+
+
 def judge(
     index: PhraseIndex,
     articles: Sequence[Document],
@@ -111,7 +158,7 @@ def judge(
     judged: list[Judgement] = []
     for batch, searched in asked_in_batches(articles, asked):
         texts = [each.question.text for each in batch]
-        judged += _judged(batch, index.search(texts, k=RIVALS, documents=searched, verify=0))
+        judged += _judged(batch, index.search(texts, k=RIVALS, documents=searched, verify=0, explain=True))
         advance(len(batch))
     return judged
 
@@ -135,7 +182,8 @@ def _judged(batch: Sequence[AskedQuestion], results: Sequence[Sequence[Answer]])
     for each, answers in zip(batch, results, strict=True):
         gold = each.question.gold_texts
         right = bool(gold and answers and best_over_answers(exact_match, answers[0].text, gold))
-        yield Judgement(each, np.array([answer.score for answer in answers]), right)
+        evidence = [answer.explanation.evidence for answer in answers if answer.explanation is not None]
+        yield Judgement(each, np.array([answer.score for answer in answers]), right, evidence)
 
 
 def report(judged: Sequence[Judgement]) -> ConfidenceReport:
@@ -149,12 +197,26 @@ def report(judged: Sequence[Judgement]) -> ConfidenceReport:
         risk_coverage_area=risk_coverage_area(confidence_N, right_N),
         bins=reliability_bins(confidence_N, right_N),
         coverage=_at_coverages(coverage_curve(confidence_N, right_N)),
+        kinds=kind_reports([j.asked.kind for j in judged], confidence_N, right_N),
         weights=fitted(judged).to_dict(),
     )
 
 
+def kind_reports(kinds: Sequence[str], confidence_N: Numbers, right_N: NDArray[np.bool_]) -> list[KindReport]:
+    """One for each kind, in order of appearance."""
+    of_N = np.array(kinds)
+    reports = []
+    for kind in dict.fromkeys(kinds):
+        here_N = of_N == kind
+        sure_N = confidence_N[here_N]
+        shares = [right_N[here_N].mean(), sure_N.mean(), (sure_N > 0.2).mean(), (sure_N > 0.5).mean()]
+        reports.append(KindReport(kind, int(here_N.sum()), *(100 * float(share) for share in shares)))
+    return reports
+
+
 def fitted(judged: Sequence[Judgement]) -> Calibration:
-    return fit_calibration([j.scores_K for j in judged], [[j.right][: len(j.scores_K)] for j in judged])
+    truths = [[j.right][: len(j.scores_K)] for j in judged]
+    return fit_calibration([j.scores_K for j in judged], truths, [j.evidence for j in judged])
 
 
 def cross_fitted(judged: Sequence[Judgement]) -> Numbers:
@@ -170,7 +232,7 @@ def cross_fitted(judged: Sequence[Judgement]) -> Numbers:
     for fold in range(int(fold_N.max()) + 1):
         calibration = fitted([j for j, other in zip(judged, fold_N, strict=True) if other != fold])
         for row in np.flatnonzero(fold_N == fold).tolist():
-            confidence_N[row] = calibration.probability(judged[row].scores_K)[:1].sum()
+            confidence_N[row] = calibration.probability(judged[row].scores_K, judged[row].evidence)[:1].sum()
     return confidence_N
 
 

@@ -224,6 +224,7 @@ def verified_answer(phrase: ReadPhrase, score: float, confidence: float | None) 
         sentence_start=begin + first,
         phrase=PhraseSpan(phrase.text, begin + phrase.start, begin + phrase.end),
         verified=True,
+        explanation=found.explanation and replace(found.explanation, reader=phrase.features.reader),
     )
 
 

@@ -1,0 +1,87 @@
+"""What of a question the surroundings of an answer lack: signs that the text does not answer it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from typing import Protocol
+
+from densephrases.arrays import Floats
+from densephrases.model.tokenizer import parted_question
+from densephrases.text.hashed_terms import terms
+
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
+
+
+class Surroundings(Protocol):
+    """What of an answer counts as evidence."""
+
+    @property
+    def passage(self) -> str: ...
+    @property
+    def sentence(self) -> str: ...
+    @property
+    def document(self) -> "Titled": ...
+
+
+class Titled(Protocol):
+    @property
+    def title(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Shares of the question's terms, weighted by IDF, that are not to be found.
+
+    Attributes:
+        missing: Neither in the passage nor in the title.
+        unstated: Neither in the sentences around the phrase nor in the title.
+        names: Of names and numbers alone, neither in the passage nor in the title; 0 if the question has none.
+    """
+
+    missing: float = 0.0
+    unstated: float = 0.0
+    names: float = 0.0
+
+    def values(self) -> tuple[float, ...]:
+        return astuple(self)
+
+
+class AskedTerms:
+    """The terms of one question, with their IDF in the collection."""
+
+    def __init__(self, question: str, idf_V: Floats) -> None:
+        self._idf_V = idf_V
+        self.words = {word: terms(word) for part in parted_question(question) for word in _WORD.findall(part)}
+        self._all = frozenset[int]().union(*self.words.values())
+        self._names = frozenset[int]().union(*(self.words[word] for word in names_and_numbers(question)))
+
+    def evidence(self, answer: Surroundings) -> Evidence:
+        title = terms(answer.document.title)
+        near, anywhere = title | terms(answer.sentence), title | terms(answer.passage)
+        return Evidence(
+            self._share(self._all, anywhere), self._share(self._all, near), self._share(self._names, anywhere)
+        )
+
+    def _share(self, wanted: frozenset[int], found: set[int]) -> float:
+        total = self._weight(wanted)
+        return self._weight(wanted - found) / total if total else 0.0
+
+    def _weight(self, some: frozenset[int]) -> float:
+        return float(self._idf_V[sorted(some)].sum()) if some else 0.0
+
+    def matched_words(self, answer: Surroundings) -> tuple[Sequence[str], Sequence[str]]:
+        """The words that passage or title have, and those that neither has; stop words are neither."""
+        found = terms(answer.document.title) | terms(answer.passage)
+        counted = {word: ids for word, ids in self.words.items() if ids}
+        matched = [word for word, ids in counted.items() if ids <= found]
+        return matched, [word for word in counted if word not in matched]
+
+
+def names_and_numbers(question: str) -> list[str]:
+    """Words with a digit, and capitalised words that do not merely begin the question."""
+    found = []
+    for part in parted_question(question):
+        for place, word in enumerate(_WORD.findall(part)):
+            if any(letter.isdigit() for letter in word) or (word[0].isupper() and (place or terms(word))):
+                found.append(word)
+    return found

@@ -1,0 +1,58 @@
+"""The parts of the scores of results, computed again for an explanation."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from densephrases.model.encoder import QuestionVectors
+from densephrases.search.answers import Answer
+from densephrases.search.evidence import AskedTerms
+from densephrases.search.explanation import Explanation
+from densephrases.search.passages import PassageTexts
+from densephrases.search.scoring.pairs import Phrases
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreParts:
+    """Inner products of a phrase, its score and its rank (from 1) before the final ranking, and its final score."""
+
+    start: float
+    end: float
+    found: float
+    rank: int
+    final: float
+
+
+def score_parts(
+    found: Phrases, ranked: Phrases, vectors: QuestionVectors, question: int, texts: PassageTexts
+) -> Iterator[ScoreParts]:
+    """Of each ranked phrase of a question, with its place among those found."""
+    columns = (found.segment_N.tolist(), found.start_N.tolist(), found.end_N.tolist())
+    places = {key: place for place, key in enumerate(zip(*columns, strict=True))}
+    rows = zip(ranked.segment_N.tolist(), ranked.start_N.tolist(), ranked.end_N.tolist(), strict=True)
+    for key, final in zip(rows, ranked.score_N.tolist(), strict=True):
+        segment, *boundaries = key
+        start_D, end_D = texts.segments[segment].segment.store.decode(np.array(boundaries))
+        yield ScoreParts(
+            float(start_D @ vectors.start_BD[question]),
+            float(end_D @ vectors.end_BD[question]),
+            float(found.score_N[places[key]]),
+            places[key] + 1,
+            final,
+        )
+
+
+def explained_answer(answer: Answer, parts: ScoreParts, asked: AskedTerms) -> Answer:
+    matched, missing = asked.matched_words(answer)
+    explanation = Explanation(
+        start=parts.start,
+        end=parts.end,
+        penalties=parts.start + parts.end - parts.found,
+        ranking=parts.final - parts.found,
+        rank=parts.rank,
+        matched=tuple(matched),
+        missing=tuple(missing),
+        evidence=asked.evidence(answer),
+    )
+    return replace(answer, explanation=explanation)

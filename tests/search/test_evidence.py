@@ -1,0 +1,49 @@
+"""What of a question the surroundings of an answer lack."""
+
+import numpy as np
+import pytest
+
+from densephrases.search.evidence import AskedTerms, Evidence, names_and_numbers
+from densephrases.text.hashed_terms import TERMS, terms
+from tests.search.made_up import answer_in
+
+IDF = np.random.default_rng(0).random(TERMS).astype(np.float32) + 0.5
+
+
+def share(question: str, text: str) -> float:
+    wanted = terms(question)
+    return float(sum(IDF[term] for term in wanted - terms(text)) / sum(IDF[term] for term in wanted))
+
+
+def test_shares_by_sets_of_terms() -> None:
+    question = "When did Ada Lovelace publish the Analytical Notes in 1843?"
+    passage = "Ada published notes. She was a friend of Babbage. In 1843 they appeared."
+    answer = answer_in(passage, sentence="In 1843 they appeared.", title="Lovelace")
+    found = AskedTerms(question, IDF).evidence(answer)
+    assert found.missing == pytest.approx(share(question, f"{passage} Lovelace"))
+    assert found.unstated == pytest.approx(share(question, "In 1843 they appeared. Lovelace"))
+    assert found.names == pytest.approx(share("Ada Lovelace Analytical Notes 1843", f"{passage} Lovelace"))
+
+
+def test_a_question_without_terms_lacks_nothing() -> None:
+    answer = answer_in("Ada wrote it.", sentence="Ada wrote it.", title="")
+    assert AskedTerms("who is it?", IDF).evidence(answer) == Evidence()
+
+
+def test_matched_and_missing_words() -> None:
+    answer = answer_in("The capital of Iceland is Reykjavik.", sentence="", title="Iceland")
+    matched, missing = AskedTerms("What is the capital of France?", IDF).matched_words(answer)
+    assert (list(matched), list(missing)) == (["capital"], ["France"])
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Who was the first president of the United States?", ["United", "States"]),
+        ("When was Python 4 released?", ["Python", "4"]),
+        ("Einstein was born where", ["Einstein"]),
+        ("what is the capital of france", []),
+    ],
+)
+def test_names_and_numbers(question: str, names: list[str]) -> None:
+    assert names_and_numbers(question) == names
