@@ -73,7 +73,7 @@ COVERED_BY = {
     "nn/towers": "train/phrases/test_objective",
     "quantize/base": "quantize/test_product",
     "search/answers": "search/test_searcher",
-    "search/explanation": "search/test_score_parts",
+    "search/explain/explanation": "search/explain/test_score_parts",
     "serve/api/schemas": "serve/api/test_openapi",
     "train/phrases/training_data": "train/phrases/test_task",
     "train/queries/adaptation": "train/test_fit",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from densephrases.errors import ConfigError
 from densephrases.search.confidence import Calibration, features
-from densephrases.search.evidence import Evidence
+from densephrases.search.explain.evidence import Evidence
 
 SCORES = st.lists(st.floats(-50, 50), min_size=1, max_size=15).map(lambda scores: sorted(scores, reverse=True))
 WEIGHTS = st.floats(0, 3)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from densephrases.search.explanation import Explanation
+from densephrases.search.explain.explanation import Explanation
 from densephrases.search.request import Unit
 
 

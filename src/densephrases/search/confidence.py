@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from densephrases.arrays import inner_products
 from densephrases.errors import ConfigError
-from densephrases.search.evidence import Evidence
+from densephrases.search.explain.evidence import Evidence
 
 # Results in the softmax: the same number whatever k a caller asks for, so that confidence does not depend on k.
 RIVALS = 10

@@ -14,7 +14,8 @@ from densephrases.model.encoder import Encoder, QuestionVectors
 from densephrases.search.answers import Answer
 from densephrases.search.confidence import RIVALS, Calibration
 from densephrases.search.deadline import Deadline
-from densephrases.search.evidence import AskedTerms, Evidence
+from densephrases.search.explain.evidence import AskedTerms, Evidence
+from densephrases.search.explain.score_parts import explanation_of, score_parts
 from densephrases.search.filters import Filter
 from densephrases.search.passages import PassageTexts, sampled_texts
 from densephrases.search.ranking.contenders import CONTENDERS, Contenders
@@ -22,7 +23,6 @@ from densephrases.search.ranking.identifiers import identifiers_of
 from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, Verify
 from densephrases.search.results import DistinctResults, answers_from_phrases
-from densephrases.search.score_parts import explained_answer, score_parts
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import SearchableSegment, exact_candidates, searchable_segments
@@ -263,7 +263,8 @@ class Searcher:
         for number, (question, several) in enumerate(zip(questions, answers, strict=True)):
             asked, before, after = AskedTerms(question, idf_V), found.phrases[number], ranked[number]
             parts = score_parts(before, after.take(slice(len(several))), found.vectors, number, found.texts)
-            explained.append([explained_answer(a, each, asked) for a, each in zip(several, parts, strict=True)])
+            reasons = [explanation_of(a, each, asked) for a, each in zip(several, parts, strict=True)]
+            explained.append([replace(a, explanation=why) for a, why in zip(several, reasons, strict=True)])
         return explained
 
 

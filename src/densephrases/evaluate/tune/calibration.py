@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from densephrases.errors import ConfigError
 from densephrases.evaluate.extra import require
 from densephrases.search.confidence import Calibration, Numbers, features
-from densephrases.search.evidence import Evidence
+from densephrases.search.explain.evidence import Evidence
 
 # Scores of a trained model lie far apart: at temperature 1 their softmax gives nearly everything to the first result.
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0)

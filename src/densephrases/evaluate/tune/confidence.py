@@ -26,7 +26,7 @@ from densephrases.evaluate.calibration_metrics import (
 from densephrases.evaluate.tune.calibration import fit_calibration
 from densephrases.search.answers import Answer
 from densephrases.search.confidence import RIVALS, Calibration, Numbers
-from densephrases.search.evidence import Evidence
+from densephrases.search.explain.evidence import Evidence
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from densephrases.search.evidence import AskedTerms, Evidence, names_and_numbers
+from densephrases.search.explain.evidence import AskedTerms, Evidence, names_and_numbers
 from densephrases.text.hashed_terms import TERMS, terms
 from tests.search.made_up import answer_in
 

@@ -4,14 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.search.evidence import Evidence
-from densephrases.search.explanation import Explanation
+from densephrases.search.explain.evidence import Evidence
+from densephrases.search.explain.explanation import Explanation
 from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.request import SearchRequest
 from densephrases.search.searcher import Searcher
-
-from .made_up import MemoryIndex, indexes
-from .test_searcher import QUESTIONS, QuestionEncoder
+from tests.search.made_up import MemoryIndex, indexes
+from tests.search.test_searcher import QUESTIONS, QuestionEncoder
 
 RANKING = PhraseRanking({"sentence": 2.0, "cut_before": -3.0})
 

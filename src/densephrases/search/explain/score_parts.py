@@ -1,14 +1,13 @@
 """The parts of the scores of results, computed again for an explanation."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from densephrases.model.encoder import QuestionVectors
-from densephrases.search.answers import Answer
-from densephrases.search.evidence import AskedTerms
-from densephrases.search.explanation import Explanation
+from densephrases.search.explain.evidence import AskedTerms, Surroundings
+from densephrases.search.explain.explanation import Explanation
 from densephrases.search.passages import PassageTexts
 from densephrases.search.scoring.pairs import Phrases
 
@@ -33,19 +32,21 @@ def score_parts(
     rows = zip(ranked.segment_N.tolist(), ranked.start_N.tolist(), ranked.end_N.tolist(), strict=True)
     for key, final in zip(rows, ranked.score_N.tolist(), strict=True):
         segment, *boundaries = key
-        start_D, end_D = texts.segments[segment].segment.store.decode(np.array(boundaries))
+        both_2D = np.stack([vectors.start_BD[question], vectors.end_BD[question]])
+        store = texts.segments[segment].segment.store
+        start, end = store.own_scores(both_2D, np.array(boundaries), np.arange(3)).tolist()
         yield ScoreParts(
-            float(start_D @ vectors.start_BD[question]),
-            float(end_D @ vectors.end_BD[question]),
+            start,
+            end,
             float(found.score_N[places[key]]),
             places[key] + 1,
             final,
         )
 
 
-def explained_answer(answer: Answer, parts: ScoreParts, asked: AskedTerms) -> Answer:
+def explanation_of(answer: Surroundings, parts: ScoreParts, asked: AskedTerms) -> Explanation:
     matched, missing = asked.matched_words(answer)
-    explanation = Explanation(
+    return Explanation(
         start=parts.start,
         end=parts.end,
         penalties=parts.start + parts.end - parts.found,
@@ -55,4 +56,3 @@ def explained_answer(answer: Answer, parts: ScoreParts, asked: AskedTerms) -> An
         missing=tuple(missing),
         evidence=asked.evidence(answer),
     )
-    return replace(answer, explanation=explanation)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from densephrases.search.evidence import Evidence
+from densephrases.search.explain.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
