@@ -3,7 +3,8 @@
 python benchmarks/peers.py [--corpus FILE] [--questions FILE] [--reader FOLDER] [--passage-encoder FOLDER]
     [--work FOLDER] [--json FILE]
 
-Contenders: `ours`, phrase search with default settings; `exact`, exhaustive search over vectors of all tokens in half
+Contenders: `ours`, phrase search with default settings; `ours-verify-auto`, `ours-verify-1` and `ours-verify-3`, the
+same with verified answers, if the model reads; `exact`, exhaustive search over vectors of all tokens in half
 precision, the ceiling of the same model; `bm25`, bm25s and the cross-attention reader over its best passages (as DrQA
 and BERTserini); `dense`, vectors of passages in faiss and the same reader (as DPR). The last two need --reader, the
 last --passage-encoder as well, such as all-MiniLM-L6-v2. The corpus is the bundled sample, a SQuAD file, which brings
@@ -28,6 +29,8 @@ import typer
 from contest.building import Choice, TokenOffsets, build_dense, build_exact, build_ours, build_terms, choose_engine
 from contest.contenders import (
     CONTENDERS,
+    OPTIONS,
+    VERIFIED,
     Bm25Files,
     Contender,
     DenseFiles,
@@ -44,6 +47,8 @@ from contest.retrievers import require_benchmarks
 from rich.console import Console
 
 from densephrases.errors import ConfigError, DensePhrasesError
+from densephrases.model.config import ModelConfig
+from densephrases.model.folders import resolve
 
 R = TypeVar("R")
 
@@ -56,7 +61,7 @@ def main(
     reader: Annotated[Path | None, typer.Option(help="Folder of a trained reader (`train reader`).")] = None,
     passage_encoder: Annotated[Path | None, typer.Option(help="Hugging Face folder of a sentence encoder.")] = None,
     model: Annotated[str, typer.Option(help="A bundled model's name or an exported model's folder.")] = "small",
-    contender: Annotated[list[str] | None, typer.Option(help="ours, exact, bm25 or dense; may be repeated.")] = None,
+    contender: Annotated[list[str] | None, typer.Option(help=f"{', '.join(CONTENDERS)}; may be repeated.")] = None,
     documents: Annotated[int | None, typer.Option(help="Only the first so many of the corpus.")] = None,
     limit: Annotated[int, typer.Option(help="Questions that are measured.")] = 1000,
     tuning: Annotated[int, typer.Option(help="Further questions, for the settings of baselines.")] = 200,
@@ -74,7 +79,8 @@ def main(
     use_threads(count)
     plan = Plan(batch=batch, excluded=excluded, questions=limit, seconds=seconds, threads=count)
     try:
-        chosen = chosen_contenders(contender, reader, passage_encoder)
+        reads = ModelConfig.load(resolve(model)).reads
+        chosen = chosen_contenders(contender, reader, passage_encoder, reads)
         asked = parted(read_all_questions(source, questions), limit, tuning)
         with TemporaryDirectory() as temporary:
             places = TokenOffsets(work or Path(temporary), source, model, reader, passage_encoder)
@@ -84,13 +90,17 @@ def main(
         raise SystemExit(f"Error: {error}") from error
 
 
-def chosen_contenders(names: Sequence[str] | None, reader: Path | None, encoder: Path | None) -> list[Contender]:
+def chosen_contenders(
+    names: Sequence[str] | None, reader: Path | None, encoder: Path | None, reads: bool = False
+) -> list[Contender]:
     """Those that were named, or all for which everything is given."""
     if unknown := sorted(set(names or ()) - set(CONTENDERS)):
         raise ConfigError(f"--contender {unknown[0]!r} is unknown; expected one of {', '.join(CONTENDERS)}.")
     missing: dict[str, str] = {} if reader else {"bm25": "--reader", "dense": "--reader"}
     if encoder is None:
         missing.setdefault("dense", "--passage-encoder")
+    if not reads:
+        missing |= dict.fromkeys(VERIFIED, "a --model that reads:")
     for name in names or ():
         if name in missing:
             raise ConfigError(f"The contender '{name}' needs {missing[name]} FOLDER.")
@@ -135,10 +145,10 @@ class Contest:
     def _measure(self, contender: Contender) -> Result:
         places = self.places
         in_own_process(build_ours, places)  # also the passages of all others
-        if contender in ("ours", "exact"):
+        if contender in OPTIONS:
             if contender == "exact":
                 in_own_process(build_exact, places)
-            folder = places.ours if contender == "ours" else places.exact
+            folder = places.exact if contender == "exact" else places.ours
             return in_own_process(measure_index, contender, folder, places.model, self.questions, self.plan)
         if contender == "bm25":
             in_own_process(build_terms, places)

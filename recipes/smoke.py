@@ -12,6 +12,7 @@ from densephrases.model.tokenizer import TOKENIZER_FILE, load_tokenizer
 from densephrases.nn.backbone import build_backbone
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.phrases.objective import LossWeights
+from densephrases.train.phrases.reading_head import ReadingPlan
 from densephrases.train.phrases.recipe import Architecture, PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
 from densephrases.train.reader import ReaderRecipe
@@ -39,7 +40,10 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         teacher=models / "reader",
         architecture=Architecture(passage_tokens=128, overlap=32),
         batches=BatchPlan(questions=16, questions_per_passage=4, passages_per_group=2),
-        weights=LossWeights(tokens=1.0),
+        weights=LossWeights(tokens=1.0, across=1.0),
+        lexical_weight=1.0,
+        typed_share=0.1,
+        reading=ReadingPlan(questions=8, passages=2),
         loop=LoopConfig(epochs=30, learning_rate=1e-3, checkpoint_every=100, evaluate_every=20),
     )
 

@@ -19,6 +19,7 @@ COVERED_BY = {
     "cli/encoding": "cli/eval/test_reading",
     "cli/extras": "cli/test_main",
     "cli/generate/answers": "cli/test_generate",
+    "cli/generate/distant": "cli/test_generate",
     "cli/generate/filter_questions": "cli/test_generate",
     "cli/generate/join_passages": "cli/test_generate",
     "cli/generate/options": "cli/test_generate",

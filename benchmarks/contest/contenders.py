@@ -20,13 +20,24 @@ from densephrases.data.questions import OpenQuestion
 from densephrases.model.load import load
 from densephrases.search.phrase_index import PhraseIndex
 
-Contender = Literal["ours", "exact", "bm25", "dense"]
+Contender = Literal["ours", "ours-verify-auto", "ours-verify-1", "ours-verify-3", "exact", "bm25", "dense"]
 CONTENDERS: tuple[Contender, ...] = get_args(Contender)
 NAMES: dict[Contender, str] = {
     "ours": "DensePhrases",
+    "ours-verify-auto": "the same, verify=auto",
+    "ours-verify-1": "the same, verify=1",
+    "ours-verify-3": "the same, verify=3",
     "exact": "the same, exhaustive",
     "bm25": "BM25 + reader",
     "dense": "dense passages + reader",
+}
+VERIFIED: tuple[Contender, ...] = ("ours-verify-auto", "ours-verify-1", "ours-verify-3")
+OPTIONS: dict[Contender, dict[str, Any]] = {
+    "ours": {"verify": 0},
+    "ours-verify-auto": {"verify": "auto"},
+    "ours-verify-1": {"verify": 1},
+    "ours-verify-3": {"verify": 3},
+    "exact": {"verify": 0, "exact": True},
 }
 WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # of retrieval beside the reader, whose scores are sums of logits
 
@@ -152,10 +163,10 @@ def measure_index(contender: Contender, folder: Path, model: str, questions: Que
     faiss.omp_set_num_threads(plan.threads)
     encoder = load(model, threads=plan.threads)
     index = PhraseIndex.open(folder, encoder)
-    exact = True if contender == "exact" else None
+    options = OPTIONS[contender]
 
     def answer(asked: Sequence[str]) -> list[str]:
-        return [found[0].text if found else "" for found in index.search(list(asked), exact=exact)]
+        return [found[0].text if found else "" for found in index.search(list(asked), **options)]
 
     single, batched, answers, alone = measured(answer, questions, plan, encoder.encode_questions)
     memory = Memory.now()

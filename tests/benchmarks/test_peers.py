@@ -112,12 +112,16 @@ def test_who_takes_part(benchmark_module: Importing, monkeypatch: pytest.MonkeyP
     peers = benchmark_module("peers")
     folder = Path("folder")
     assert peers.chosen_contenders(None, None, None) == ["ours", "exact"]
+    verified = ["ours-verify-auto", "ours-verify-1", "ours-verify-3"]
+    assert peers.chosen_contenders(None, None, None, reads=True) == ["ours", *verified, "exact"]
+    with pytest.raises(ConfigError, match="'ours-verify-1' needs a --model that reads"):
+        peers.chosen_contenders(["ours-verify-1"], None, None)
     assert peers.chosen_contenders(["dense", "ours"], folder, folder) == ["ours", "dense"]
     with pytest.raises(ConfigError, match="'bm25' needs --reader"):
         peers.chosen_contenders(["bm25"], None, folder)
     with pytest.raises(ConfigError, match="'dense' needs --passage-encoder"):
         peers.chosen_contenders(["dense"], folder, None)
-    with pytest.raises(ConfigError, match="'elastic' is unknown; expected one of ours, exact"):
+    with pytest.raises(ConfigError, match="'elastic' is unknown; expected one of ours, ours-verify-auto"):
         peers.chosen_contenders(["elastic"], None, None)
     monkeypatch.setattr(benchmark_module("contest.retrievers"), "find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match="needs bm25s, Stemmer: pip install 'densephrases\\[benchmarks\\]'"):

@@ -18,8 +18,11 @@ import pytest
 
 from densephrases.cli import ask
 from densephrases.model.config import ModelConfig
+from densephrases.nn.onnx.export import export_model
+from densephrases.nn.phrase_model import PhraseModel
 from densephrases.search.confidence import Calibration
 from densephrases.search.phrase_index import PhraseIndex
+from densephrases.text.readers.read import read_documents
 
 from .conftest import TEXTS, Command
 from .test_main import is_one_sentence
@@ -73,9 +76,39 @@ def test_json(densephrases: Command, made_index: Path, unit: str) -> None:
     assert value["question"] == QUESTION
     assert len(value["answers"]) == 2
     for answer in value["answers"]:
-        keys = {"text", "score", "confidence", "start", "end", "document", "passage", "sentence"}
+        keys = {"text", "score", "confidence", "start", "end", "document", "passage", "sentence", "verified"}
         assert answer.keys() == keys | ({"phrase"} if unit != "phrase" else set())
         assert answer["text"] == TEXTS[answer["document"]["id"]][answer["start"] : answer["end"]]
+
+
+@pytest.fixture(scope="module")
+def reading_index(corpus: Path, tiny_base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reading")
+    export_model(PhraseModel.from_base(tiny_base, reads=True), folder / "model", ("int8",))
+    PhraseIndex.create(folder / "index", read_documents([corpus]), model=folder / "model")
+    return folder / "index"
+
+
+def test_verified_answers(densephrases: Command, reading_index: Path) -> None:
+    result = densephrases("ask", reading_index, QUESTION, "--json", "--verify", "2")
+    assert result.code == 0, result.err
+    answers = json.loads(result.out)["answers"]
+    expected = PhraseIndex.open(reading_index).search(QUESTION, 5, verify=2)
+    assert [(each["text"], each["verified"]) for each in answers] == [(each.text, each.verified) for each in expected]
+    assert answers[0]["verified"]
+
+
+def test_verification_that_cannot_be(densephrases: Command, reading_index: Path, made_index: Path) -> None:
+    result = densephrases("ask", reading_index, QUESTION, "--verify", "auto")
+    assert (result.code, result.out) == (2, "")
+    assert "needs a model with a calibration" in result.err
+    result = densephrases("ask", made_index, QUESTION, "--verify", "3")
+    assert (result.code, result.out) == (2, "")
+    assert is_one_sentence(result)
+    assert "needs a model that reads" in result.err
+    result = densephrases("ask", made_index, QUESTION, "--verify", "many")
+    assert result.code == 2
+    assert "'many' is neither a number of passages nor 'auto'" in " ".join(result.err.split())
 
 
 def test_a_file_of_questions(

@@ -95,6 +95,36 @@ def test_answers_apart(densephrases: Command, tmp_path: Path, small_squad: Path)
     assert "name them with --exclude" in " ".join(other.err.split())
 
 
+def test_passages_for_questions_without_any(densephrases: Command, tiny_base: Path, tmp_path: Path) -> None:
+    asked, found, dev = tmp_path / "asked.jsonl", tmp_path / "found.json.gz", tmp_path / "dev.jsonl"
+    known = [q for p in read_squad(sample_path()) for q in p.questions]
+    rows = [{"id": q.id, "question": q.text, "answers": q.gold_texts} for q in known]
+    asked.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    dev.write_text(json.dumps(rows[0]))
+    command = ["generate", "distant", asked, "--passages", sample_path(), "--exclude", dev, "--out", found]
+    told = densephrases(*command, "--candidates", "9", "--per-question", "2", "--negatives", "1", "--no-resume")
+    assert told.code == 0, told.err
+    assert "77 questions checked, 1 left out by their text" in " ".join(told.err.split())
+    assert "DEBUG" not in told.err
+    triples = sum(len(p.questions) for p in read_squad(found))
+    assert told.out.startswith(f"{triples} triples for ")
+    assert told.out.endswith("1 held out.\n")
+
+    report = json.loads(densephrases(*command, "--json", "--limit", "5").out)
+    assert (report["questions"], report["leaks"]["questions"]) == (5, 1)
+    assert report["answered"] + report["unanswered"] == 4
+
+    Reader.from_base(tiny_base, passage_tokens=96, overlap=16).save_pretrained(tmp_path / "reader")
+    kept = tmp_path / "kept.json"
+    filtered = densephrases(
+        *("generate", "filter", found, "--reader", tmp_path / "reader", "--out", kept, "--f1", "0.0001", "--cpu"),
+        *("--per-question", "1", "--json"),
+    )
+    if "No question of" not in filtered.err:  # a reader that knows nothing may be right nowhere
+        assert filtered.code == 0, filtered.err
+        assert json.loads(filtered.out)["negatives"] == sum(not p.questions for p in read_squad(kept)) > 0
+
+
 def test_questions_are_stripped_and_joined(densephrases: Command, tmp_path: Path) -> None:
     original = [
         replace(p, questions=tuple(replace(q, generated=True, answer_type="DATE") for q in p.questions))

@@ -78,8 +78,8 @@ def test_the_commands() -> None:
     """Whoever renames a command breaks somebody's script: do it on purpose."""
     found = commands(main.app)
     assert found["train"] == ["average", "phrases", "queries", "questions", "reader"]
-    assert found["generate"] == ["answers", "filter", "join-passages", "questions", "strip-passages"]
-    assert found["tune"] == ["confidence", "filter", "length", "lexical", "quantizer"]
+    assert found["generate"] == ["answers", "distant", "filter", "join-passages", "questions", "strip-passages"]
+    assert found["tune"] == ["confidence", "filter", "length", "lexical", "quantizer", "verification"]
     assert found["eval"] == ["confidence", "open", "reader", "reading", "slots"]
     assert found.keys() == {
         *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "serve", "mcp", "demo"),
@@ -161,6 +161,8 @@ def test_missing_extra(densephrases: Command, monkeypatch: pytest.MonkeyPatch, t
         (["generate", "answers", "--out", "x", "--passages", "no.json", "--kind", "dates"], "'no.json' does not exist"),
         (["generate", "questions", "--out", "x", "--model", "no"], "either --passages or --answers"),
         (["generate", "questions", "--out", "x", "--model", "no", "--answers", "a"], "'no' is no question generator"),
+        (["generate", "distant", "no.jsonl", "--out", "x"], "name files of passages"),
+        (["generate", "distant", "no.jsonl", "--passages", "{squad}", "--out", "x"], "'no.jsonl' does not exist"),
         (["generate", "filter", "no.json", "--reader", "no", "--out", "x"], "'no.json' does not exist"),
         (["generate", "filter", "{squad}", "--reader", "no/model", "--out", "x"], "'no/model' does not exist"),
     ],

@@ -15,7 +15,7 @@ from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.keys import Keys
 from densephrases.serve.settings import Limits
 from densephrases.text.documents import Document
-from tests.serve.running import CITIES, QUESTION, GatedEncoder, Running, TwoTasks, running
+from tests.serve.running import CITIES, QUESTION, GatedEncoder, ReadingEncoder, Running, TwoTasks, running
 
 ADMIN = "a-key-for-administration"
 
@@ -52,6 +52,15 @@ def client(service: Running) -> Iterator[Client]:
 )
 def test_search(client: Client, index: PhraseIndex, options: Any) -> None:
     assert client.search(QUESTION, 4, **options) == index.search(QUESTION, 4, **options)
+
+
+def test_verified_answers(tmp_path: Path) -> None:
+    index = PhraseIndex.create(tmp_path / "index", CITIES, model=ReadingEncoder())
+    with running(index) as service, Client(f"http://127.0.0.1:{service.port}/") as client:
+        for verify in (0, 2, "auto"):
+            found = client.search(QUESTION, 4, verify=verify)
+            assert found == index.search(QUESTION, 4, verify=verify)
+            assert found[0].verified is bool(verify)
 
 
 def test_more_questions_than_a_request_takes(client: Client, index: PhraseIndex) -> None:

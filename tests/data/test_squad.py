@@ -84,6 +84,22 @@ def test_ambiguous_question_makes_all_its_answers_ambiguous(tmp_path: Path) -> N
     assert [answer.ambiguous for answer in passage.questions[0].answers] == [True, True]
 
 
+def test_aliases_are_accepted_answers_of_an_answerable_question(tmp_path: Path) -> None:
+    passage = read_one(tmp_path, squad(question(aliases=["Annie"]), question(answers=[], aliases=["Annie"])))
+    assert [q.aliases for q in passage.questions] == [("Annie",), ("Annie",)]
+    assert [q.gold_texts for q in passage.questions] == [["Ann", "Annie"], []]
+    write_squad(tmp_path / "again.json", [passage])
+    assert read_squad(tmp_path / "again.json") == [passage]
+
+
+@pytest.mark.parametrize("aliases", ["Annie", [1], {"a": 1}, ["\ud800"]])
+def test_other_aliases_are_refused(tmp_path: Path, aliases: Any) -> None:
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps(squad(question(aliases=aliases))))
+    with pytest.raises(DataError, match=r"data.json' is not SQuAD JSON"):
+        read_squad(path)
+
+
 @pytest.mark.parametrize("start", [3, 22, 9999])
 def test_wrong_positions_are_kept_as_they_are(tmp_path: Path, start: int) -> None:
     """Reading evaluation looks at the text only; training sorts out what it cannot align."""

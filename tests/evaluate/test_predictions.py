@@ -1,6 +1,7 @@
 """Predictions as JSON lines, as a TREC run and in KILT's format."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,15 @@ def test_all_three(tmp_path: Path) -> None:
     assert records[0].answers == ("Eiffel",)
     assert [d.id for d in records[0].evidence[0]] == ["my tower", "paris"]
     assert records[1].answers == ()
+
+
+def test_a_run_of_verified_answers_is_ordered_by_rank() -> None:
+    """Their scores are on another scale than those of the others."""
+    verified = [replace(answer("Seine", "paris", score=1.0), verified=True), *ANSWERS]
+    columns = [line.split(" ") for line in run_lines("q", verified, "phrase")]
+    assert [(name, rank) for _, _, name, rank, *_ in columns] == [("paris", "1"), ("my%20tower", "2")]
+    scores = [float(score) for *_, score, _ in columns]
+    assert scores == sorted(scores, reverse=True)
 
 
 def test_run_has_the_columns_of_trec(tmp_path: Path) -> None:

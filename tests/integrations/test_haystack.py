@@ -25,6 +25,13 @@ def test_in_a_pipeline(folder: Path) -> None:
     assert found[0].meta["lang"] == expected[0].document.metadata["lang"]
 
 
+def test_verified_answers(folder: Path) -> None:
+    found = PhraseRetriever(str(folder), unit="phrase", top_k=3, verify=2).run(QUESTION)["documents"]
+    expected = PhraseIndex.open(folder).search(QUESTION, 3, verify=2)
+    assert [document.content for document in found] == [answer.text for answer in expected]
+    assert found[0].meta["verified"]
+
+
 def test_from_a_service(folder: Path) -> None:
     index = PhraseIndex.open(folder)
     with running(index) as service:
@@ -38,12 +45,13 @@ def test_from_a_service(folder: Path) -> None:
 def test_pipelines_can_be_written_and_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEARCH_KEY", "a-key-for-reading-only")
     pipeline = Pipeline()
-    made = PhraseRetriever(str(folder), unit="document", top_k=2, api_key=Secret.from_env_var("SEARCH_KEY"))
+    made = PhraseRetriever(str(folder), unit="document", top_k=2, verify=1, api_key=Secret.from_env_var("SEARCH_KEY"))
     pipeline.add_component("retriever", made)
     written = pipeline.dumps()
     assert "a-key-for-reading-only" not in written
     read: Any = Pipeline.loads(written, allowed_modules=["densephrases.*"]).get_component("retriever")
     assert (read.index, read.unit, read.top_k, read.api_key) == (str(folder), "document", 2, made.api_key)
+    assert read.verify == 1
 
 
 def test_no_index(tmp_path: Path) -> None:

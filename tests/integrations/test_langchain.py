@@ -27,6 +27,13 @@ def test_invoke(folder: Path) -> None:
     assert retriever.batch([QUESTION, QUESTION]) == [found, found]
 
 
+def test_verified_answers(folder: Path) -> None:
+    found = PhraseRetriever(index=str(folder), unit="phrase", k=3, verify=2).invoke(QUESTION)
+    expected = PhraseIndex.open(folder).search(QUESTION, 3, verify=2)
+    assert [document.page_content for document in found] == [answer.text for answer in expected]
+    assert found[0].metadata["verified"]
+
+
 def test_in_a_chain_from_a_service(folder: Path) -> None:
     index = PhraseIndex.open(folder)
     with running(index) as service:

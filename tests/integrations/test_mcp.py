@@ -19,6 +19,7 @@ async def conversation(folder: Path) -> dict[str, Any]:
             "instructions": client.instructions,
             "tools": {tool.name: tool for tool in listed.tools},
             "asked": await client.call_tool("ask", {"question": QUESTION, "k": 2, "unit": "sentence"}),
+            "verified": await client.call_tool("ask", {"question": QUESTION, "k": 2, "verify": 2}),
             "blank": await client.call_tool("ask", {"question": " "}),
             "read": await client.call_tool("read_document", {"id": "tower", "start": 4, "end": 9}),
             "unknown": await client.call_tool("read_document", {"id": "rome"}),
@@ -35,6 +36,9 @@ def test_an_assistant_asks(folder: Path) -> None:
     assert [(each["text"], each["id"], each["start"]) for each in found] == [
         (answer.text, answer.document.id, answer.start) for answer in expected
     ]
+    verified = PhraseIndex.open(folder).search(QUESTION, 2, verify=2)
+    found = said["verified"].structured_content["result"]
+    assert [(each["text"], each["verified"]) for each in found] == [(each.text, each.verified) for each in verified]
     assert said["read"].structured_content["text"] == CITIES[0].text[4:9]
     assert said["blank"].is_error
     assert "at least one word" in said["blank"].content[0].text

@@ -12,8 +12,9 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import BertProcessing
 
 from densephrases.arrays import Floats
+from densephrases.errors import DeadlineExceededError, ModelError
 from densephrases.model.config import ModelConfig
-from densephrases.model.encoder import Encoder, PassageVectors
+from densephrases.model.encoder import DelegatingEncoder, Encoder, PassageVectors
 from densephrases.model.padding import TokenBatch
 from densephrases.model.tokenizer import Tokens
 from densephrases.text.passages import Passage
@@ -53,6 +54,15 @@ class FakeEncoder(Encoder):
         values = [used.sum(axis=1), batch.mask.sum(axis=1), used[:, 0], used.max(axis=1)]
         start = np.stack(values, axis=1).astype(np.float32)
         return start, -start, used.sum(axis=1).astype(np.float32) / 2 if self.config.split else None
+
+
+class FakeReader(FakeEncoder):
+    """A token's logits are its id and the sum of the row's ids."""
+
+    def forward_reading(self, batch: TokenBatch) -> Floats:
+        self.shapes.append(batch.ids.shape)
+        totals = np.broadcast_to((batch.ids * batch.mask).sum(axis=1, keepdims=True), batch.ids.shape)
+        return np.stack([batch.ids, totals], axis=2).astype(np.float32)
 
 
 PASSAGES = st.lists(
@@ -97,6 +107,50 @@ def test_questions_keep_their_order(questions: list[list[str]], tokens_per_batch
     assert np.array_equal(vectors.end_BD, -vectors.start_BD)
     assert vectors.coherency_B is None
     assert len(vectors) == len(questions)
+
+
+@given(PASSAGES, st.sampled_from([1, 60, 8192]))
+def test_windows_are_read_with_their_questions(passages: list[Passage], tokens_per_batch: int) -> None:
+    encoder = FakeReader(tokens_per_batch)
+    questions = encoder.tokens.questions([f"w{number} w7" for number in range(len(passages))])
+    tokenized = encoder.tokens.passages(passages)
+    pairs = [(q, window) for q, t in zip(questions, tokenized, strict=True) for window in t.windows]
+    for (question, window), logits in zip(pairs, encoder.read(pairs), strict=True):
+        own = window.ids[window.first : window.first + window.stop - window.start]
+        total = question.sum() + window.ids[1:].sum()  # [CLS] question [SEP] title [SEP] text [SEP]
+        assert logits.tolist() == [[number, total] for number in own]
+    assert all(rows == 1 or rows * width <= tokens_per_batch for rows, width in encoder.shapes)
+
+
+def test_reading_ends_when_the_check_raises() -> None:
+    encoder = FakeReader(1)
+    (question,) = encoder.tokens.questions(["w1"])
+    windows = [t.windows[0] for t in encoder.tokens.passages([Passage("w1 w2"), Passage("w3")])]
+
+    def check() -> None:
+        if encoder.shapes:
+            raise DeadlineExceededError("over")
+
+    with pytest.raises(DeadlineExceededError):
+        encoder.read([(question, window) for window in windows], check)
+    assert len(encoder.shapes) == 1
+
+
+def test_a_model_without_a_reading_head_does_not_read() -> None:
+    encoder = FakeEncoder()
+    (tokenized,) = encoder.tokens.passages([Passage("w1 w2")])
+    with pytest.raises(ModelError, match="base 'fake' does not read"):
+        encoder.read([(encoder.tokens.questions(["w1"])[0], tokenized.windows[0])])
+
+
+def test_an_encoder_that_delegates_reads_by_its_base_in_batches_of_that() -> None:
+    base = FakeReader(1)
+    above = DelegatingEncoder(base, base.config, base.tokens)
+    (question,) = base.tokens.questions(["w1"])
+    pairs = [(question, t.windows[0]) for t in base.tokens.passages([Passage("w1 w2"), Passage("w3 w4")])]
+    for found, wanted in zip(above.read(pairs), base.read(pairs), strict=True):
+        assert found.tolist() == wanted.tolist()
+    assert [rows for rows, _ in base.shapes] == [1] * 4
 
 
 def test_split_models_give_coherency() -> None:

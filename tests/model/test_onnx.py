@@ -69,6 +69,41 @@ def test_a_graph_opened_ahead_is_the_one_that_is_used(exported: Path) -> None:
     assert encoder.question_session is opened
 
 
+@pytest.fixture(scope="module")
+def reading(tiny_base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reading")
+    export_model(PhraseModel.from_base(tiny_base, reads=True), folder, ("int8",))
+    return folder
+
+
+def test_the_reading_graph_is_opened_by_the_first_who_reads_or_ahead(reading: Path) -> None:
+    encoder = OnnxEncoder.load(reading, threads=1)
+    encoder.open_ahead()
+    encoder.encode_questions(["who"])
+    assert "_reading_session" not in vars(encoder)
+    (question,), (passage,) = encoder.tokens.questions(["who"]), encoder.tokens.passages([Passage("the tower")])
+    (logits,) = encoder.read([(question, passage.windows[0])])
+    assert logits.shape == (2, 2)
+    ahead = OnnxEncoder.load(reading, threads=1)
+    ahead.open_ahead(reading=True)
+    assert {"_question_session", "_reading_session"} <= vars(ahead).keys()
+
+
+def test_a_model_without_a_reading_graph_refuses_to_read(exported: Path) -> None:
+    encoder = OnnxEncoder.load(exported, threads=1)
+    encoder.open_ahead(reading=True)
+    (question,), (passage,) = encoder.tokens.questions(["who"]), encoder.tokens.passages([Passage("the tower")])
+    with pytest.raises(ModelError, match="does not read"):
+        encoder.read([(question, passage.windows[0])])
+
+
+def test_a_model_that_reads_needs_its_reading_graph(reading: Path, tmp_path: Path) -> None:
+    shutil.copytree(reading, tmp_path / "copy")
+    (tmp_path / "copy" / "reading.int8.onnx").unlink()
+    with pytest.raises(ModelError, match=r"has no reading\.int8\.onnx; copy the folder again"):
+        OnnxEncoder.load(tmp_path / "copy")
+
+
 def test_what_fails_ahead_is_told_where_it_is_needed(copy: Path) -> None:
     encoder = OnnxEncoder.load(copy, threads=1)
     encoder.question_path.write_bytes(b"no graph")

@@ -13,6 +13,8 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
     "one question backbone": {"question_backbone": "shared"},
     "shared with passages": {"share": True},
     "shared and projected": {"share": True, "dim": 8},
+    "reading": {"reads": True},
+    "shared and reading": {"share": True, "reads": True},
 }
 
 

@@ -117,6 +117,43 @@ def test_a_named_tower_in_a_new_folder_takes_the_whole_model_along(exported: Pat
     np.testing.assert_array_equal(asked(new.with_task("first")), asked(load(exported, task="first")))
 
 
+def logits(encoder: Any) -> np.ndarray[Any, Any]:
+    (question,), (passage,) = encoder.tokens.questions(QUESTIONS[:1]), encoder.tokens.passages([PASSAGE])
+    return np.asarray(encoder.read([(question, passage.windows[0])])[0])
+
+
+@pytest.mark.parametrize("task", [None, "trex"])
+def test_an_adapted_model_still_reads(tiny_base: Path, tmp_path: Path, task: str | None) -> None:
+    source = tmp_path / "exported"
+    export_model(PhraseModel.from_base(tiny_base, share=True, reads=True), source, ("int8",))
+    tower = changed_tower(source, 0.5)
+    save_adapted(tower, source, tmp_path / "new", task)
+    expected = logits(load(source))
+    np.testing.assert_array_equal(logits(load(tmp_path / "new", task=task)), expected)
+    np.testing.assert_array_equal(logits(AdaptedEncoder(load(source), tower)), expected)
+
+
+def test_tasks_share_the_reading_graph(tiny_base: Path, tmp_path: Path) -> None:
+    source = tmp_path / "exported"
+    export_model(PhraseModel.from_base(tiny_base, share=True, reads=True), source, ("int8",))
+    save_adapted(changed_tower(source, 0.5), source, source, "trex")
+    base = load(source)
+    other = base.with_task("trex")
+    np.testing.assert_array_equal(logits(other), logits(base))
+    assert "_reading_session" in vars(base)
+    assert "_reading_session" not in vars(other)
+
+
+def test_an_adapted_checkpoint_still_reads(tiny_base: Path, tmp_path: Path) -> None:
+    model = PhraseModel.from_base(tiny_base, reads=True)
+    model.save_pretrained(tmp_path / "model")
+    tower = read_adaptation_source(tmp_path / "model").tower
+    save_adapted(tower, tmp_path / "model", tmp_path / "model", "trex")
+    save_adapted(tower, tmp_path / "model", tmp_path / "new")
+    for found in (load_task(tmp_path / "model", "trex"), PhraseModel.from_pretrained(tmp_path / "new")):
+        np.testing.assert_allclose(logits(found.encoder()), logits(model.encoder()), atol=1e-6)
+
+
 def test_a_tower_may_be_trained_again(exported: Path) -> None:
     save_adapted(changed_tower(exported, 0.5), exported, exported, "trex")
     first = asked(load(exported, task="trex"))

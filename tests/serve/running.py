@@ -7,9 +7,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import uvicorn
 
 from densephrases.arrays import Floats
@@ -43,6 +44,18 @@ class GatedEncoder(HashEncoder):
         self.reached.set()
         self.gate.wait()
         return super().forward_questions(batch)
+
+
+class ReadingEncoder(GatedEncoder):
+    """Also reads; answers have confidences."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        weights = {"intercept": 0.0, "score": 0.0, "gap": 0.0, "share": 1.0, "temperature": 1.0}
+        self.config = replace(self.config, reads=True, confidence=weights)
+
+    def forward_reading(self, batch: TokenBatch) -> Floats:
+        return np.stack([np.cos(batch.ids * 0.7), np.cos(batch.ids * 1.3)], axis=2).astype(np.float32)
 
 
 class TwoTasks(GatedEncoder):

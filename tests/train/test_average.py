@@ -29,8 +29,10 @@ def saved(tiny_base: Path, tmp_path: Path) -> Saved:
     return save
 
 
-def test_every_weight_is_the_mean_of_the_parts(saved: Saved) -> None:
-    parts = [saved("a"), saved("bb"), saved("ccc")]
+@pytest.mark.parametrize("reads", [False, True])
+def test_every_weight_is_the_mean_of_the_parts(saved: Saved, reads: bool) -> None:
+    parts = [saved(name, reads=reads) for name in ("a", "bb", "ccc")]
+    assert average_models(parts).config.reads is reads
     states = [PhraseModel.from_pretrained(part).state_dict() for part in parts]
     for name, tensor in average_models(parts).state_dict().items():
         expected = np.mean([state[name].double().numpy() for state in states], axis=0)
@@ -56,7 +58,11 @@ def test_a_saved_average_names_its_parts_and_is_never_overwritten(saved: Saved, 
 
 @pytest.mark.parametrize(
     ("settings", "how"),
-    [({"dim": 8}, "dim is None in one and 8 in the other"), ({"share": True}, "share is False in one and True")],
+    [
+        ({"dim": 8}, "dim is None in one and 8 in the other"),
+        ({"share": True}, "share is False in one and True"),
+        ({"reads": True}, "reads is False in one and True"),
+    ],
 )
 def test_models_of_another_make_are_refused(saved: Saved, settings: dict[str, object], how: str) -> None:
     with pytest.raises(ModelError, match=how):

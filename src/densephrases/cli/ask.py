@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from densephrases.cli.lines import counted, read_lines
-from densephrases.cli.options import Effort, IndexArgument, IndexModel, LexicalWeight, Task, Truecase
+from densephrases.cli.options import Effort, IndexArgument, IndexModel, LexicalWeight, Task, Truecase, VerifyOption
 from densephrases.errors import ConfigError, DataError
 from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.search.request import SearchRequest, Unit
@@ -44,6 +44,7 @@ def ask(
     effort: Effort = DEFAULT_EFFORT,
     lexical_weight: LexicalWeight = None,
     truecase: Truecase = True,
+    verify: VerifyOption = None,
     model: IndexModel = None,
     task: Task = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per question.")] = False,
@@ -68,6 +69,7 @@ def ask(
         effort=effort,
         lexical_weight=lexical_weight,
         truecase=truecase,
+        verify=verify,
     )
     index = PhraseIndex.open(folder, model, task)
     show, request = _show(request, as_json, single=question is not None, batch=file is not None)

@@ -1,5 +1,6 @@
 """Optional dependencies: one sentence that says what to install."""
 
+import logging
 from importlib.util import find_spec
 
 from densephrases.errors import MissingExtraError
@@ -18,3 +19,10 @@ def quiet_transformers() -> None:
 
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def quiet_bm25s() -> None:
+    """Turn off its debug messages, which importing it turns on."""
+    import bm25s  # noqa: F401
+
+    logging.getLogger("bm25s").setLevel(logging.WARNING)

@@ -34,6 +34,7 @@ MaxQuestion = Annotated[int, typer.Option(help="Maximum characters of a question
 MaxQuestions = Annotated[int, typer.Option(help="Maximum questions in a request.")]
 MaxK = Annotated[int, typer.Option(help="Maximum answers per question.")]
 MaxEffort = Annotated[float, typer.Option(help="Maximum effort of a search, 0 to 1.")]
+MaxVerify = Annotated[int, typer.Option(help="Maximum passages that are read again for a question.")]
 MaxExactVectors = Annotated[
     int, typer.Option(help="Token vectors of the index up to which an exact search is allowed.")
 ]
@@ -65,6 +66,7 @@ def serve(
     max_questions: MaxQuestions = _DEFAULTS.limits.questions,
     max_k: MaxK = _DEFAULTS.limits.k,
     max_effort: MaxEffort = _DEFAULTS.limits.effort,
+    max_verify: MaxVerify = _DEFAULTS.limits.verify,
     max_exact_vectors: MaxExactVectors = _DEFAULTS.limits.exact_vectors,
     allowed_host: AllowedHost = None,
     cors_origin: CorsOrigin = None,
@@ -89,6 +91,7 @@ def serve(
             questions=max_questions,
             k=max_k,
             effort=max_effort,
+            verify=max_verify,
             exact_vectors=max_exact_vectors,
         ),
         queue=queue,

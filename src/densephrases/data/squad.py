@@ -27,10 +27,12 @@ class Question:
     answers: tuple[GoldAnswer, ...]  # empty if the passage does not answer the question
     generated: bool = False  # asked by a model, not by a person
     answer_type: str = ""  # of a generated question's answer, such as PERSON
+    aliases: tuple[str, ...] = ()  # further accepted answers, which need not occur in the passage
 
     @property
     def gold_texts(self) -> list[str]:
-        return [answer.text for answer in self.answers]
+        """All accepted answers; none if the passage does not answer the question."""
+        return [*(answer.text for answer in self.answers), *(self.aliases if self.answers else ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,15 @@ def _question(entry: dict[str, Any]) -> Question:
     ambiguous = bool(entry.get("start_ambiguous", False))
     gold_answers = tuple(_answer(answer, number, ambiguous) for answer in answers)
     generated, answer_type = bool(entry.get("generated", False)), str(entry.get("type", ""))
-    return Question(number, _text(entry, "question"), gold_answers, generated, answer_type)
+    return Question(number, _text(entry, "question"), gold_answers, generated, answer_type, _aliases(entry, number))
+
+
+def _aliases(entry: dict[str, Any], question: str) -> tuple[str, ...]:
+    aliases = entry.get("aliases", [])
+    if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
+        raise ValueError(f"'aliases' of question '{question}' are {aliases!r:.60}, expected a list of texts")
+    "".join(aliases).encode()  # refuses half a surrogate pair
+    return tuple(aliases)
 
 
 def _answer(entry: dict[str, Any], question: str, ambiguous: bool) -> GoldAnswer:
@@ -126,7 +136,8 @@ def _entry(question: Question) -> dict[str, Any]:
         {"text": a.text, "answer_start": a.start} | ({"start_ambiguous": True} if a.ambiguous else {})
         for a in question.answers
     ]
-    return {"id": question.id, "question": question.text, "answers": answers} | made
+    aliases = {"aliases": list(question.aliases)} if question.aliases else {}
+    return {"id": question.id, "question": question.text, "answers": answers} | aliases | made
 
 
 def questions_of(passages: list[QuestionedPassage]) -> Iterator[tuple[int, Question]]:

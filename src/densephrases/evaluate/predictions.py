@@ -60,6 +60,7 @@ def prediction_record(prediction: OpenPrediction) -> dict[str, Any]:
                 "text": answer.phrase.text,
                 "score": answer.score,
                 "confidence": answer.confidence,
+                "verified": answer.verified,
                 "document": answer.document.id,
                 "title": answer.document.title,
                 "start": answer.phrase.start,
@@ -77,6 +78,8 @@ def run_lines(question: str, answers: list[Answer], unit: Unit) -> Iterator[str]
     for answer in answers:
         name = answer.document.id
         scores.setdefault(f"{name}@{answer.passage_start}" if unit == "passage" else name, answer.score)
+    if any(answer.verified for answer in answers):  # scores are on two scales then, and readers of a run sort by them
+        scores = {name: 1 / rank for rank, name in enumerate(scores, start=1)}
     for rank, (name, score) in enumerate(scores.items(), start=1):
         yield f"{_one_word(question)} Q0 {_one_word(name)} {rank} {score:.6f} {_TAG}"
 

@@ -24,6 +24,7 @@ from densephrases.index.segment.passage_terms import SegmentTerms
 from densephrases.index.vectors.store import VectorStore
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
+from densephrases.model.tokenizer import TokenizedPassage
 from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.search.ranking.contenders import CONTENDERS
 from densephrases.search.ranking.linear import PhraseRanking
@@ -57,6 +58,7 @@ class Prediction:
     answer: str
     passage: int
     score: float
+    start: int = 0  # character position of the answer in the passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,30 @@ def read_passages(encoded: EncodedDataset, config: ModelConfig, threshold: float
     return [
         scorer.prediction(row, number, scorer.span(row, number)) for row, (number, _) in enumerate(encoded.questions)
     ]
+
+
+def read_again(encoder: Encoder, passages: Sequence[QuestionedPassage]) -> list[Prediction]:
+    """The best phrase of each question's own passage by the reading head."""
+    tokenized = encoder.tokens.passages([p.passage for p in passages])
+    asked = [(number, q) for number, p in enumerate(passages) for q in p.questions if q.answers]
+    ids = encoder.tokens.questions([question.text for _, question in asked])
+    jobs = [(row, window) for row, (number, _) in enumerate(asked) for window in tokenized[number].windows]
+    logits = [np.full((len(tokenized[number].offsets), 2), -np.inf, dtype=np.float32) for number, _ in asked]
+    for (row, window), found_T2 in zip(jobs, encoder.read([(ids[row], window) for row, window in jobs]), strict=True):
+        logits[row][window.own] = found_T2[window.own_start - window.start : window.own_stop - window.start]
+    return [
+        _read_prediction(passages[number], number, question, tokenized[number], logits_T2)
+        for (number, question), logits_T2 in zip(asked, logits, strict=True)
+    ]
+
+
+def _read_prediction(
+    passage: QuestionedPassage, number: int, question: Question, tokens: TokenizedPassage, logits_T2: Floats
+) -> Prediction:
+    span = best_span(logits_T2[:, 0], logits_T2[:, 1], tokens.max_span) or Span(0, -1, -np.inf)
+    text = passage.passage.text
+    answer = text[tokens.offsets[span.start, 0] : tokens.offsets[span.end, 1]] if span.end >= 0 else ""
+    return Prediction(question, answer, number, span.score)
 
 
 def read_collection(
@@ -306,7 +332,8 @@ class SpanScorer:
             return Prediction(question, "", number, float("-inf"))
         offsets = self.encoded.passage_vectors[number].offsets_T2
         text = self.encoded.passages[number].passage.text
-        return Prediction(question, text[offsets[span.start, 0] : offsets[span.end, 1]], number, span.score)
+        start, end = int(offsets[span.start, 0]), int(offsets[span.end, 1])
+        return Prediction(question, text[start:end], number, span.score, start)
 
 
 @dataclass(frozen=True, slots=True)

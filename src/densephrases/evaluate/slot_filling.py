@@ -74,10 +74,13 @@ def fill_slots(
     prefer_titles: bool = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Iterator[FilledSlot]:
-    """Asks each record once for phrases and once for documents; `request` says how, but not its k and unit."""
+    """Asks each record once for phrases and once for documents; `request` says how, but not its k and unit.
+
+    Only phrases are verified.
+    """
     request = request or SearchRequest()
     for_phrases = replace(request, k=_RESULTS if prefer_titles else 1, unit="phrase")
-    for_documents = replace(request, k=DOCUMENTS, unit="document")
+    for_documents = replace(request, k=DOCUMENTS, unit="document", verify=0)
     for first in range(0, len(records), ASKED_AT_ONCE):
         batch = records[first : first + ASKED_AT_ONCE]
         inputs = [record.input for record in batch]

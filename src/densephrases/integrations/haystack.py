@@ -6,7 +6,7 @@ from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.utils import Secret
 
 from densephrases.integrations.source import Source, answer_metadata
-from densephrases.search.request import Unit
+from densephrases.search.request import Unit, Verify
 
 
 @component
@@ -22,6 +22,7 @@ class PhraseRetriever:
         top_k: Number of results.
         where: Metadata keys, each with the value or the values that it may have.
         min_confidence: Results below this probability are dropped.
+        verify: How many passages are read again to put the best phrase first, or "auto"; needs a model that reads.
         api_key: For a service with keys; resolved at run time, never written to a pipeline's file.
     """
 
@@ -32,6 +33,7 @@ class PhraseRetriever:
         top_k: int = 10,
         where: dict[str, Any] | None = None,
         min_confidence: float = 0.0,
+        verify: Verify | None = None,
         api_key: Secret | None = None,
     ) -> None:
         self.index = index
@@ -39,6 +41,7 @@ class PhraseRetriever:
         self.top_k = top_k
         self.where = where
         self.min_confidence = min_confidence
+        self.verify = verify
         self.api_key = api_key
         self._source: Source | None = None
 
@@ -59,6 +62,7 @@ class PhraseRetriever:
             unit=self.unit,
             where=where or self.where,
             min_confidence=self.min_confidence,
+            verify=self.verify,
         )
         return {"documents": [Document(content=a.text, meta=answer_metadata(a), score=a.score) for a in answers]}
 
@@ -70,6 +74,7 @@ class PhraseRetriever:
             top_k=self.top_k,
             where=self.where,
             min_confidence=self.min_confidence,
+            verify=self.verify,
             api_key=None if self.api_key is None else self.api_key.to_dict(),
         )
 

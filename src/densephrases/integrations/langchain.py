@@ -9,7 +9,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import SecretStr
 
 from densephrases.integrations.source import Source, answer_metadata
-from densephrases.search.request import Unit
+from densephrases.search.request import Unit, Verify
 
 
 class PhraseRetriever(BaseRetriever):
@@ -21,6 +21,7 @@ class PhraseRetriever(BaseRetriever):
         k: Number of results.
         where: Metadata keys, each with the value or the values that it may have.
         min_confidence: Results below this probability are dropped.
+        verify: How many passages are read again to put the best phrase first, or "auto"; needs a model that reads.
         api_key: For a service with keys.
     """
 
@@ -29,6 +30,7 @@ class PhraseRetriever(BaseRetriever):
     k: int = 10
     where: dict[str, Any] | None = None
     min_confidence: float = 0.0
+    verify: Verify | None = None
     api_key: SecretStr | None = None
 
     @cached_property
@@ -37,7 +39,12 @@ class PhraseRetriever(BaseRetriever):
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         answers = self._source.search(
-            query, self.k, unit=self.unit, where=self.where, min_confidence=self.min_confidence
+            query,
+            self.k,
+            unit=self.unit,
+            where=self.where,
+            min_confidence=self.min_confidence,
+            verify=self.verify,
         )
         return [
             Document(page_content=a.text, metadata=answer_metadata(a), id=_id(a.document.id, a.start, a.end))

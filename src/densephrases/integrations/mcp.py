@@ -9,7 +9,7 @@ from pydantic import Field
 
 from densephrases.errors import DensePhrasesError
 from densephrases.integrations.source import Source, answer_metadata
-from densephrases.search.request import Unit
+from densephrases.search.request import Unit, Verify
 from densephrases.version import __version__
 
 _MAX_K = 50
@@ -34,10 +34,14 @@ def create_server(source: Source) -> MCPServer[Any]:
         k: Annotated[int, Field(ge=1, le=_MAX_K, description="Number of answers")] = 5,
         unit: Annotated[Unit, Field(description="What counts as one answer")] = "phrase",
         min_confidence: Annotated[float, Field(ge=0, le=1, description="Drops answers below this probability")] = 0.0,
+        verify: Annotated[
+            Verify | None,
+            Field(description="Reads so many passages again for a better first answer, or 'auto'; takes longer"),
+        ] = None,
     ) -> list[dict[str, Any]]:
         """Find the best answers to a question in the documents, with sentence, document id and offsets."""
         try:
-            found = source.search(question, k, unit=unit, min_confidence=min_confidence)
+            found = source.search(question, k, unit=unit, min_confidence=min_confidence, verify=verify)
         except DensePhrasesError as error:
             raise ToolError(str(error)) from error
         return [{"text": answer.text, **answer_metadata(answer)} for answer in found]

@@ -47,6 +47,7 @@ def answer_metadata(answer: Answer) -> dict[str, Any]:
         "end": answer.end,
         "score": answer.score,
         "confidence": answer.confidence,
+        "verified": answer.verified,
         "phrase": asdict(answer.phrase),
         "sentence": answer.sentence,
     }

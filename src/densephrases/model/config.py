@@ -54,6 +54,7 @@ class ModelConfig:
         fingerprint: Identifies the passage encoder, which made the vectors of an index. Models with the same
             fingerprint can search the same indexes. Set on export.
         confidence: Weights that turn the scores of a result list into probabilities; None if none were fitted.
+        verification: How reader and search are weighed when a model that reads verifies answers; None takes defaults.
         kind: A phrase model, or a cross-attention reader (which has only the backbone and the limits).
     """
 
@@ -75,6 +76,7 @@ class ModelConfig:
     ranking: dict[str, float] | None = None
     fingerprint: str = ""
     confidence: dict[str, float] | None = None
+    verification: dict[str, float] | None = None
     kind: ModelKind = "phrases"
     schema_version: int = SCHEMA_VERSION
 
@@ -113,6 +115,9 @@ class ModelConfig:
                 f"passage_tokens={self.passage_tokens} leaves a reader no room beside questions of up to "
                 f"{self.question_tokens} tokens; raise it to at least {least}."
             )
+        self._check_positions()
+
+    def _check_positions(self) -> None:
         if self.reads and (longest := self.passage_tokens + self.question_tokens) > self.positions:
             raise ConfigError(
                 f"reads=True needs positions for a question and a passage, {longest} in all, and {self.base} has "
@@ -182,9 +187,12 @@ class ModelConfig:
     def with_confidence(self, weights: dict[str, float] | None) -> Self:
         return replace(self, confidence=weights)
 
+    def with_verification(self, weights: dict[str, float] | None) -> Self:
+        return replace(self, verification=weights)
+
     def unfitted(self) -> Self:
         """Without what was fitted to the model's vectors, for a model that will make other ones."""
-        return replace(self, ranking=None, fingerprint="", confidence=None)
+        return replace(self, ranking=None, fingerprint="", confidence=None, verification=None)
 
     def save(self, folder: Path) -> None:
         replace_listed(folder / CONFIG_FILE, json.dumps(asdict(self), indent=2) + "\n")

@@ -1,7 +1,7 @@
 """Passages and questions to vectors: the interface of all encoders, and the batching they share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from densephrases.arrays import Floats
 from densephrases.errors import ModelError
 from densephrases.model.config import ModelConfig
 from densephrases.model.padding import TokenBatch, batches_by_length, token_batch
-from densephrases.model.tokenizer import Ids, TokenizedPassage, Tokens
+from densephrases.model.tokenizer import Ids, TokenizedPassage, Tokens, Window
 from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.text.passages import Passage
 
@@ -65,6 +65,13 @@ class Encoder(ABC):
     def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
         """Start vectors (rows, D), end vectors (rows, D) and coherency scalars (rows,) if the model has them."""
 
+    def forward_reading(self, batch: TokenBatch) -> Floats:
+        """Start and end logits (rows, tokens, 2) of question and passage as one input."""
+        raise ModelError(
+            f"The model of base '{self.config.base}' does not read: it was trained without a reading head; "
+            "use a model that has one."
+        )
+
     @property
     def fingerprint(self) -> str:
         """Identifies the passage encoder; empty if unknown."""
@@ -86,8 +93,8 @@ class Encoder(ABC):
             raise ModelError(f"The model of base '{self.config.base}' has no task {task!r}: it stands in no folder.")
         return self
 
-    def open_ahead(self) -> None:
-        """Start to load the query encoder in the background, if loading takes time."""
+    def open_ahead(self, reading: bool = False) -> None:
+        """Start to load the query encoder, and the reading graph if wanted, in the background."""
         return
 
     def encode_passages(self, passages: Sequence[Passage]) -> list[PassageVectors]:
@@ -118,6 +125,23 @@ class Encoder(ABC):
             if coherency_B is not None:
                 coherency_B[rows] = coherency
         return QuestionVectors(start_BD, end_BD, coherency_B)
+
+    def read(self, pairs: Sequence[tuple[Ids, Window]], check: Callable[[], None] = lambda: None) -> list[Floats]:
+        """Start and end logits (tokens, 2) of each window's passage tokens, read together with a question.
+
+        Args:
+            pairs: A question, as `Tokens.questions` returns it, and a window of a passage.
+            check: Called before each batch; what it raises ends the reading.
+        """
+        inputs = [self.tokens.reading_window(question, window) for question, window in pairs]
+        results: list[Floats] = [np.zeros((0, 2), dtype=np.float32)] * len(inputs)
+        for rows in batches_by_length([len(window.ids) for window in inputs], self.tokens_per_batch):
+            check()
+            picked = [inputs[i] for i in rows]
+            batch = token_batch([w.ids for w in picked], [w.types for w in picked], self.tokens.pad_id)
+            for number, window, logits in zip(rows, picked, self.forward_reading(batch), strict=True):
+                results[number] = logits[window.first : window.first + window.stop - window.start]
+        return results
 
     def _empty(self, tokenized: TokenizedPassage) -> PassageVectors:
         count = len(tokenized.offsets)
@@ -153,3 +177,12 @@ class DelegatingEncoder(Encoder):
 
     def forward_questions(self, batch: TokenBatch) -> tuple[Floats, Floats, Floats | None]:
         return self.base.forward_questions(batch)
+
+    def forward_reading(self, batch: TokenBatch) -> Floats:
+        return self.base.forward_reading(batch)
+
+    def read(self, pairs: Sequence[tuple[Ids, Window]], check: Callable[[], None] = lambda: None) -> list[Floats]:
+        return self.base.read(pairs, check)
+
+    def open_ahead(self, reading: bool = False) -> None:
+        self.base.open_ahead(reading)

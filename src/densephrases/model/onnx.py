@@ -1,6 +1,7 @@
 """The forward pass in ONNX Runtime, for which torch is not needed."""
 
 import os
+from collections.abc import Callable
 from concurrent.futures import Future
 from functools import cached_property
 from hashlib import sha256
@@ -12,6 +13,7 @@ import numpy as np
 import onnxruntime
 
 from densephrases.arrays import Floats
+from densephrases.built_once import BuiltOnce
 from densephrases.checksums import verified_meanwhile, verify_file
 from densephrases.errors import ConfigError, ModelError, first_line
 from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
@@ -22,7 +24,8 @@ from densephrases.model.tasks import known_task_folder, task_config, task_names
 from densephrases.model.tokenizer import Tokens
 from densephrases.quantize.codebooks import ProductQuantizer
 
-GRAPHS = ("passage", "question")
+GRAPHS = ("passage", "question")  # of every model
+PASSAGE_GRAPHS = ("passage", "reading")  # by the passage backbone; only models that read have the second
 
 LOG_ERRORS = 3
 
@@ -47,7 +50,10 @@ def exported_precisions(folder: Path) -> list[Precision]:
 
 
 class OnnxEncoder(Encoder):
-    """An exported model on the CPU. Each graph is loaded on first use: searching never loads `passage`."""
+    """An exported model on the CPU.
+
+    Each graph is loaded on first use: searching never loads `passage`, and `reading` only if it verifies.
+    """
 
     def __init__(
         self,
@@ -63,6 +69,7 @@ class OnnxEncoder(Encoder):
         self.precision = precision
         self.threads = threads
         self.task = task
+        self._reader = self  # whose reading graph is used: one for all tasks
 
     @classmethod
     def load(
@@ -86,7 +93,7 @@ class OnnxEncoder(Encoder):
             raise ConfigError(f"threads={threads} is not a positive number; None takes all cores.")
         config = ModelConfig.load(folder)
         chosen = precision or _best_precision(folder)
-        _refuse_missing(folder, chosen, task)
+        _refuse_missing(folder, chosen, task, config.reads)
         asking = task_config(folder, task, config)
         return cls(asking, Tokens.load(folder, asking), folder, chosen, threads, task)
 
@@ -97,7 +104,9 @@ class OnnxEncoder(Encoder):
     def with_task(self, task: str | None) -> Self:
         if task == self.task:
             return self
-        return type(self).load(self.folder, self.precision, self.threads, task)
+        other = type(self).load(self.folder, self.precision, self.threads, task)
+        other._reader = self._reader
+        return other
 
     @property
     def fingerprint(self) -> str:
@@ -126,6 +135,11 @@ class OnnxEncoder(Encoder):
         start, end = run_graph(self.question_session, batch, ["start", "end"])
         return start, end, None
 
+    def forward_reading(self, batch: TokenBatch) -> Floats:
+        if not self.config.reads:
+            return super().forward_reading(batch)  # which refuses
+        return run_graph(self._reader._reading_session.result(), batch, ["logits"])[0]
+
     @cached_property
     def passage_session(self) -> Any:
         return self._session(self.passage_path, weights_file(self.precision))
@@ -134,27 +148,33 @@ class OnnxEncoder(Encoder):
     def question_session(self) -> Any:
         return self._question_session.result()
 
-    def open_ahead(self) -> None:
+    def open_ahead(self, reading: bool = False) -> None:
         _ = self._question_session
+        if reading and self.config.reads:
+            _ = self._reader._reading_session
 
-    @cached_property
+    @BuiltOnce
     def _question_session(self) -> Future[Any]:
         """Loaded by a thread of its own, so that the caller can go on until its first question."""
-        opened: Future[Any] = Future()
-        Thread(target=self._open_questions, args=(opened,)).start()
-        return opened
+        return _in_background(self._open_questions)
 
-    def _open_questions(self, opened: Future[Any]) -> None:
-        try:
-            path = self.question_path
-            is_own = path.name == OWN_QUESTION_GRAPH
-            opened.set_result(self._session(path, OWN_QUESTION_WEIGHTS if is_own else weights_file(self.precision)))
-        except BaseException as error:  # raised in the thread that uses the session
-            opened.set_exception(error)
+    def _open_questions(self) -> Any:
+        path = self.question_path
+        is_own = path.name == OWN_QUESTION_GRAPH
+        return self._session(path, OWN_QUESTION_WEIGHTS if is_own else weights_file(self.precision))
+
+    @BuiltOnce
+    def _reading_session(self) -> Future[Any]:
+        """Loaded like the query encoder, while the search for what is to be read goes on."""
+        return _in_background(lambda: self._session(self.reading_path, weights_file(self.precision)))
 
     @property
     def passage_path(self) -> Path:
         return self.folder / graph_file("passage", self.precision)
+
+    @property
+    def reading_path(self) -> Path:
+        return self.folder / graph_file("reading", self.precision)
 
     @property
     def question_path(self) -> Path:
@@ -177,6 +197,19 @@ class OnnxEncoder(Encoder):
                 f"'{path}' with its {weights} cannot be opened ({first_line(error)}); "
                 "one of the two is truncated or of another export: copy the model folder again."
             ) from error
+
+
+def _in_background(load: Callable[[], Any]) -> Future[Any]:
+    opened: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            opened.set_result(load())
+        except BaseException as error:  # raised in the thread that uses the session
+            opened.set_exception(error)
+
+    Thread(target=run).start()
+    return opened
 
 
 def _restricted_cores() -> int:
@@ -218,10 +251,12 @@ def _best_precision(folder: Path) -> Precision:
     return found[0]
 
 
-def _refuse_missing(folder: Path, precision: Precision, task: str | None) -> None:
+def _refuse_missing(folder: Path, precision: Precision, task: str | None, reads: bool) -> None:
     asking = known_task_folder(folder, task)
     files = [folder / graph_file("passage", precision), folder / weights_file(precision)]
     files.append(_question_path(asking, precision, task))
+    if reads:
+        files.append(folder / graph_file("reading", precision))
     if missing := [str(path.relative_to(folder)) for path in files if not path.is_file()]:
         raise ModelError(
             f"Model folder '{folder}' has no {', '.join(missing)}; copy the folder again "

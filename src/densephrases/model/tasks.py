@@ -5,6 +5,7 @@ the folder has one passage encoder, and so one fingerprint, for all tasks.
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from densephrases.errors import ConfigError, ModelError
@@ -40,7 +41,7 @@ def known_task_folder(folder: Path, task: str | None) -> Path:
 
 
 def task_config(folder: Path, task: str | None, model: ModelConfig) -> ModelConfig:
-    """The configuration of a task; it must have the fingerprint of the model's passage encoder."""
+    """The configuration of a task; it must have the fingerprint of the model's passage encoder, which reads or not."""
     if task is None:
         return model
     config = ModelConfig.load(known_task_folder(folder, task))
@@ -49,4 +50,4 @@ def task_config(folder: Path, task: str | None, model: ModelConfig) -> ModelConf
             f"Task {task!r} of model folder '{folder}' was learned for a passage encoder with fingerprint "
             f"{config.fingerprint or 'unknown'}, the folder's has {model.fingerprint or 'none'}; learn the task anew."
         )
-    return config
+    return replace(config, reads=model.reads)

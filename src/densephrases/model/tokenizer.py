@@ -180,6 +180,12 @@ class Tokens:
             window, ids=np.concatenate([question, rest]), types=np.concatenate(types), first=window.first + shift
         )
 
+    def excerpt(self, window: Window, start: int, stop: int) -> Window:
+        """A passage's window with only the tokens `start:stop` of its text, all of them its own."""
+        first, shift, closing = window.first, window.first - window.start, len(self.specials.after)
+        kept = np.r_[0:first, start + shift : stop + shift, len(window.ids) - closing : len(window.ids)]
+        return Window(window.ids[kept], window.types[kept], first, start, stop, start, stop)
+
     def frame(self, first: list[int], second: list[int], start: int, own: tuple[int, int]) -> Window:
         """Two texts with special tokens before, between and after them."""
         s = self.specials

@@ -14,6 +14,7 @@ from densephrases.model.folders import writable_folder
 from densephrases.model.onnx import (
     OWN_QUESTION_GRAPH,
     OWN_QUESTION_WEIGHTS,
+    PASSAGE_GRAPHS,
     OnnxEncoder,
     exported_precisions,
     graph_file,
@@ -118,7 +119,11 @@ def export_tasks(source: Path, out: Path) -> list[str]:
 
 def _passage_files(folder: Path) -> list[str]:
     """What all query encoders share, and the query encoders of other tasks."""
-    graphs = [name for p in exported_precisions(folder) for name in (graph_file("passage", p), weights_file(p))]
+    graphs = [
+        name
+        for precision in exported_precisions(folder)
+        for name in (*(graph_file(kind, precision) for kind in PASSAGE_GRAPHS), weights_file(precision))
+    ]
     return [TOKENIZER_FILE, *graphs, TASKS_FOLDER]
 
 

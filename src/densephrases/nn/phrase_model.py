@@ -1,6 +1,6 @@
 """The three encoders as a torch module (paper §3.2), with the architecture switches of Table 5."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
@@ -31,7 +31,7 @@ EncoderInputs = tuple[Tensor, Tensor, Tensor]
 
 
 class PhraseModel(PassageEncoding, QuestionEncoding, ReadingEncoding):
-    """Passage encoder, question encoders, filter and, if it reads, a reading head; `encoder()` turns text into vectors."""
+    """Passage encoder, question encoders, filter and perhaps a reading head; `encoder()` turns text into vectors."""
 
     def __init__(self, config: ModelConfig, tokenizer: Tokenizer) -> None:
         super().__init__()
@@ -55,11 +55,19 @@ class PhraseModel(PassageEncoding, QuestionEncoding, ReadingEncoding):
                 nn.init.orthogonal_(head.weight, generator=torch.Generator().manual_seed(0))
 
     def forward(
-        self, passages: EncoderInputs, question_groups: Sequence[EncoderInputs]
-    ) -> tuple[Tensor, Tensor, QuestionStates]:
-        """The outputs of a training step: token vectors, filter logits, and the vectors of all questions."""
-        states = [self.question_states(*questions) for questions in question_groups]
-        return *self.passage_states(*passages), QuestionStates.concatenate(states)
+        self,
+        passages: EncoderInputs,
+        question_groups: Sequence[EncoderInputs],
+        to_read: Callable[[Tensor, QuestionStates], EncoderInputs] | None = None,
+    ) -> tuple[Tensor, Tensor, QuestionStates, Tensor | None]:
+        """The outputs of a training step: token vectors, filter logits, the vectors of all questions, reading logits.
+
+        What is read depends on the vectors: `to_read` chooses it.
+        """
+        questions = QuestionStates.concatenate([self.question_states(*group) for group in question_groups])
+        vectors_BTD, filter_BT2 = self.passage_states(*passages)
+        reading_BT2 = None if to_read is None else self.reading_states(*to_read(vectors_BTD, questions))
+        return vectors_BTD, filter_BT2, questions, reading_BT2
 
     def learn_to_read(self) -> None:
         """Gives a model without a reading head a new one."""
@@ -141,3 +149,9 @@ class TorchEncoder(Encoder):
             states = self.model.question_states(*to_device(batch, self.device))
         coherency = None if states.coherency_B is None else to_numpy(states.coherency_B)
         return to_numpy(states.start_BD), to_numpy(states.end_BD), coherency
+
+    def forward_reading(self, batch: TokenBatch) -> Floats:
+        if not self.config.reads:
+            return super().forward_reading(batch)  # which refuses
+        with inference(self.model, self.device):
+            return to_numpy(self.model.reading_states(*to_device(batch, self.device)))

@@ -35,6 +35,8 @@ class Answer:
         confidence: Probability that this phrase is right; None if the model has no calibration.
         phrase: The best phrase in it.
         unit: What `text` is.
+        verified: Whether its passage was read again together with the question; its score is then that of the
+            phrase by reader and search together, which compares with those of other verified answers only.
     """
 
     text: str
@@ -49,6 +51,7 @@ class Answer:
     passage_start: int
     sentence_start: int
     unit: Unit
+    verified: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """As `densephrases ask --json` prints it."""
@@ -65,5 +68,6 @@ class Answer:
             },
             "passage": self.passage,
             "sentence": self.sentence,
+            "verified": self.verified,
         }
         return shown if self.unit == "phrase" else shown | {"phrase": asdict(self.phrase)}

@@ -41,7 +41,7 @@ class Calibration:
     def probability(self, scores: ArrayLike) -> Numbers:
         """Of each result, given the scores of a question's distinct results, best first; at least `RIVALS` if found."""
         weights = np.array([self.score, self.gap, self.share])
-        return _logistic(inner_products(features(scores, self.temperature), weights) + self.intercept)
+        return logistic(inner_products(features(scores, self.temperature), weights) + self.intercept)
 
     def to_dict(self) -> dict[str, float]:
         return asdict(self)
@@ -69,5 +69,5 @@ def features(scores: ArrayLike, temperature: float = 1.0) -> Numbers:
     return np.stack([scores_K, gap_K, share_K], axis=1)
 
 
-def _logistic(logits: Numbers) -> Numbers:
+def logistic(logits: Numbers) -> Numbers:
     return np.asarray(0.5 * (1 + np.tanh(logits / 2)))

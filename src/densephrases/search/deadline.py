@@ -37,5 +37,6 @@ class Deadline:
         if self._end is not None and time.monotonic() >= self._end:
             raise DeadlineExceededError(
                 f"The search was ended after its limit of {self._seconds:g} s; "
-                "allow more time, or ask for less: no exact=True, an effort below 1, fewer questions or a lower k."
+                "allow more time, or ask for less: no exact=True, an effort below 1, fewer questions, a lower k or a "
+                "lower verify."
             )

@@ -21,7 +21,7 @@ from densephrases.search.deadline import Deadline
 from densephrases.search.encoders import Model, encoder_of, name_of
 from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.relations import QUESTION, Fact, RelationQuery, extract_facts
-from densephrases.search.request import SearchRequest, search_request
+from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, search_request
 from densephrases.search.searcher import Searcher
 from densephrases.search.timings import Timings
 from densephrases.text.documents import Document
@@ -100,7 +100,7 @@ class PhraseIndex:
         encoder = encoder_of(Manifest.load(Path(folder)).settings.model if model is None else model)
         if task is not None:
             encoder = encoder.with_task(task)
-        encoder.open_ahead()
+        encoder.open_ahead(reading=bool(DEFAULT_VERIFY))
         return cls(IndexFolder.open(Path(folder), encoder.product_quantizer), encoder)
 
     def with_task(self, task: str | None) -> Self:

@@ -12,6 +12,10 @@ from densephrases.search.filters import Filter, Where
 Unit = Literal["phrase", "sentence", "passage", "document"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
 
+Verify = int | Literal["auto"]
+DEFAULT_VERIFY: Verify = 0  # of models that read; others never verify
+MOST_VERIFIED = 100  # passages of a question
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
@@ -27,6 +31,9 @@ class SearchRequest:
         exact: Whether to guarantee the best answers of the whole collection. None: only if that needs no full scan.
         lexical_weight: Weight of lexical overlap between question and passage; None takes the model's.
         truecase: Whether to restore capitals in questions without any. No effect if the model ignores case.
+        verify: How many passages of the first results are read again together with the question, so that the best
+            phrase by reader and search together comes first; 0 reads none, "auto" reads only where confidence is
+            low, None takes the default, which is 0. Needs a model that reads.
     """
 
     k: int = 10
@@ -38,6 +45,7 @@ class SearchRequest:
     exact: bool | None = None
     lexical_weight: float | None = None
     truecase: bool = True
+    verify: Verify | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
@@ -51,6 +59,11 @@ class SearchRequest:
         weight = self.lexical_weight
         if weight is not None and not (_is_number(weight) and 0 <= weight < math.inf):
             raise ConfigError(f"lexical_weight={weight!r} is no weight; expected a number of at least 0.")
+        if not _is_verify(self.verify):
+            raise ConfigError(
+                f"verify={self.verify!r} is no number of passages to read; expected 'auto' or a whole number from 0 to "
+                f"{MOST_VERIFIED}."
+            )
         object.__setattr__(self, "documents", self.filter.documents)  # an iterator could be read only once
 
     @property
@@ -70,6 +83,12 @@ def search_request(request: SearchRequest | None, k: int | None, options: Mappin
     """The request that a call `search(questions, k, request=request, **options)` means: options override it."""
     given = options if k is None else {"k": k, **options}
     return (request or SearchRequest()).with_options(given)
+
+
+def _is_verify(value: object) -> bool:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return 0 <= value <= MOST_VERIFIED
+    return value is None or value == "auto"
 
 
 def _is_number(value: object) -> bool:

@@ -17,20 +17,24 @@ from densephrases.search.deadline import Deadline
 from densephrases.search.filters import Filter
 from densephrases.search.passages import PassageTexts, sampled_texts
 from densephrases.search.ranking.contenders import CONTENDERS, Contenders
+from densephrases.search.ranking.identifiers import identifiers_of
 from densephrases.search.ranking.linear import PhraseRanking
-from densephrases.search.request import SearchRequest
+from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, Verify
 from densephrases.search.results import DistinctResults, answers_from_phrases
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import SearchableSegment, exact_candidates, searchable_segments
 from densephrases.search.scoring.windows import Queries
 from densephrases.search.timings import Timings
+from densephrases.search.verification.verifier import Verifier
+from densephrases.search.verification.weights import VerificationWeights
 from densephrases.text.truecase import Truecaser
 
 QUESTIONS_AT_ONCE = 64  # a few thousand phrases are scored for each, so that a batch takes about 50 MB
 _TRUECASE_CHARACTERS = 10_000_000  # of text are enough to learn the usual case of words, in three seconds
 _FILTERS_KEPT = 8  # whose row masks, one byte per row, stay in memory for the next search
 _VERIFIED_BYTES = 1 << 26  # of the smallest files, after a search has failed
+_RESULTS_PER_READ_PASSAGE = 4  # of which verification chooses different passages
 
 
 class Searcher:
@@ -61,10 +65,13 @@ class Searcher:
     ) -> list[list[Answer]]:
         """The best distinct answers to each question, best first; fewer only if the collection has fewer."""
         self._check_calibration(request)
+        self._check_verification(request)
         several = _checked(questions)
         timings = timings or Timings()
         with timings.measured("total"):
             check = go_on if deadline is None else deadline.check
+            if self._verify(request):
+                self._encoder.open_ahead(reading=True)
             segments = self._segments_for(request.filter, check)
             answers: list[list[Answer]] = []
             for first in range(0, len(several), QUESTIONS_AT_ONCE):
@@ -102,6 +109,32 @@ class Searcher:
                 "leave it at 0 or use another model."
             )
 
+    def _check_verification(self, request: SearchRequest) -> None:
+        verify = self._verify(request)
+        if verify and not self._encoder.config.reads:
+            raise ConfigError(
+                f"verify={verify!r} needs a model that reads, and that of base '{self._encoder.config.base}' has no "
+                "reading head; leave verify at 0 or open the index with another model."
+            )
+        if verify == "auto" and self._calibration is None:
+            raise ConfigError(
+                "verify='auto' needs a model with a calibration, which this one lacks; give a number of passages, or "
+                "fit confidences with `densephrases tune confidence`."
+            )
+
+    def _verify(self, request: SearchRequest) -> Verify:
+        """What the request says, or the default; models that do not read have none."""
+        if request.verify is not None:
+            return request.verify
+        reads, sure = self._encoder.config.reads, self._calibration is not None
+        return DEFAULT_VERIFY if reads and (sure or DEFAULT_VERIFY != "auto") else 0
+
+    @BuiltOnce
+    def _verifier(self) -> Verifier:
+        values = self._encoder.config.verification
+        weights = VerificationWeights() if values is None else VerificationWeights.from_dict(values)
+        return Verifier(self._encoder, weights)
+
     def _segments_for(self, wanted: Filter, check: Check) -> list[SearchableSegment]:
         """Built outside the lock, so that no other filter waits for a slow one."""
         with self._segments_lock:
@@ -131,9 +164,13 @@ class Searcher:
     ) -> list[list[Answer]]:
         found = self._found(questions, segments, request, timings, check)
         phrases = found.phrases
-        if self._ranking is not None:
-            phrases = self._ranking.ranked(phrases, found.terms, found.texts)
-        return self._answers(phrases, found.texts, request)
+        if (ranking := self._ranking_of(questions)) is not None:
+            phrases = ranking.ranked(questions, phrases, found.terms, found.texts)
+        answers = self._answers(phrases, found.texts, request)
+        if verify := self._verify(request):
+            with timings.measured("verification"):
+                answers = self._verifier(found.asked, answers, verify, check)
+        return [_shown(each, request) for each in answers]
 
     def _found(
         self,
@@ -146,11 +183,12 @@ class Searcher:
         check()
         exact = exact_candidates(segments) if request.exact is None else request.exact  # opens the candidates
         terms = self._terms(questions, request)
+        asked = self.truecased(questions) if request.truecase else questions
         with timings.measured("encode"):
-            vectors = self._encoder.encode_questions(self.truecased(questions) if request.truecase else questions)
+            vectors = self._encoder.encode_questions(asked)
         check()
         texts = PassageTexts(segments)
-        wanted = self._wanted(segments, request)
+        wanted = self._wanted(questions, segments, request)
         search = PairSearch(
             segments,
             wanted,
@@ -161,7 +199,7 @@ class Searcher:
             timings=timings,
             check=check,
         )
-        return _Found(search(Queries(vectors.start_BD, vectors.end_BD, terms)), terms, texts)
+        return _Found(asked, search(Queries(vectors.start_BD, vectors.end_BD, terms)), terms, texts)
 
     def _terms(self, questions: Sequence[str], request: SearchRequest) -> QuestionTerms | None:
         """Of the questions as typed: terms ignore case."""
@@ -172,23 +210,34 @@ class Searcher:
     def _term_weights(self) -> TermWeights:
         return TermWeights.from_snapshot(self._index)
 
-    def _wanted(self, segments: Sequence[SearchableSegment], request: SearchRequest) -> int:
-        """At least those that are ranked again, and the rivals of confidence, but not more than the collection has."""
-        wanted = request.k if self._calibration is None else max(request.k, RIVALS)
-        wanted = wanted if self._ranking is None else max(wanted, CONTENDERS)
+    def _ranking_of(self, questions: Sequence[str]) -> PhraseRanking | None:
+        """The model's; one without weights where identifiers decide; None if the scores do."""
+        return self._ranking or (PhraseRanking({}) if any(map(identifiers_of, questions)) else None)
+
+    def _wanted(self, questions: Sequence[str], segments: Sequence[SearchableSegment], request: SearchRequest) -> int:
+        """At least what is ranked again, verified and compared by confidence, but not more than the collection has."""
+        compared = (
+            0 if self._calibration is None else RIVALS,
+            0 if self._ranking_of(questions) is None else CONTENDERS,
+            self._to_verify(request),
+        )
+        wanted = max(request.k, *compared)
         if request.unit == "passage":
             return min(wanted, sum(each.passages for each in segments))
         return min(wanted, sum(each.documents for each in segments)) if request.unit == "document" else wanted
 
+    def _to_verify(self, request: SearchRequest) -> int:
+        """Results that verification needs."""
+        verify = self._verify(request)
+        return _RESULTS_PER_READ_PASSAGE * (self._verifier.weights.passages if verify == "auto" else verify)
+
     def _answers(self, found: Sequence[Phrases], texts: PassageTexts, request: SearchRequest) -> list[list[Answer]]:
         """Of all questions at once: a lookup takes about as long for ten phrases as for hundreds."""
-        shown = [phrases.take(slice(request.k)) for phrases in found]
-        confidences = chain.from_iterable(map(self._confidences, found, shown))
-        answers = iter(answers_from_phrases(Phrases.joined(shown), list(confidences), request.unit, texts))
-        return [
-            [a for a in islice(answers, len(each)) if a.confidence is None or a.confidence >= request.min_confidence]
-            for each in shown
-        ]
+        count = max(request.k, self._to_verify(request))
+        taken = [phrases.take(slice(count)) for phrases in found]
+        confidences = chain.from_iterable(map(self._confidences, found, taken))
+        answers = iter(answers_from_phrases(Phrases.joined(taken), list(confidences), request.unit, texts))
+        return [list(islice(answers, len(each))) for each in taken]
 
     def _confidences(self, found: Phrases, shown: Phrases) -> Sequence[float | None]:
         if self._calibration is None:
@@ -197,10 +246,16 @@ class Searcher:
         return confidences[: len(shown)]
 
 
+def _shown(answers: Sequence[Answer], request: SearchRequest) -> list[Answer]:
+    sure = (a for a in answers[: request.k] if a.confidence is None or a.confidence >= request.min_confidence)
+    return list(sure)
+
+
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The results of each question, best first, the terms of all questions, and the passages."""
+    """Questions as they were encoded, the results of each, best first, the terms of all, and the passages."""
 
+    asked: Sequence[str]
     phrases: list[Phrases]
     terms: QuestionTerms | None
     texts: PassageTexts

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Literal
 
-Stage = Literal["encode", "candidates", "window"]
+Stage = Literal["encode", "candidates", "window", "verification"]
 
 
 @dataclass(slots=True)
@@ -17,10 +17,11 @@ class Timings:
     encode: float = 0.0
     candidates: float = 0.0
     window: float = 0.0
+    verification: float = 0.0
 
     @property
     def rest(self) -> float:
-        return self.total - self.encode - self.candidates - self.window
+        return self.total - self.encode - self.candidates - self.window - self.verification
 
     @contextmanager
     def measured(self, stage: Stage | Literal["total"]) -> Iterator[None]:

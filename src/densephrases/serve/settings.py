@@ -21,6 +21,7 @@ class Limits:
         questions: Questions in a request.
         k: Answers per question.
         effort: Effort of a search, from 0 to 1.
+        verify: Passages read again for a question.
         exact_vectors: Token vectors of the index up to which `exact` is allowed: it reads all of them.
         conditions: Values of metadata named in `where`.
         documents: Documents added, deleted or named by their ids in a request.
@@ -32,6 +33,7 @@ class Limits:
     questions: int = 64
     k: int = 100
     effort: float = 1.0
+    verify: int = 10
     exact_vectors: int = 1_000_000
     conditions: int = 1000
     documents: int = 1000

@@ -138,8 +138,8 @@ def reader_predictions(reader: Reader, passages: list[QuestionedPassage]) -> lis
     for number, ((text, questions), read) in enumerate(zip(asked, reading, strict=True)):
         for question, (start_T, end_T) in zip(questions, read.logits_Q2T, strict=True):
             span = best_span(start_T, end_T, read.max_span_T) or Span(0, -1, -np.inf)
-            answer = text[read.offsets_T2[span.start, 0] : read.offsets_T2[span.end, 1]] if span.end >= 0 else ""
-            predictions.append(Prediction(question, answer, number, span.score))
+            start, end = (read.offsets_T2[span.start, 0], read.offsets_T2[span.end, 1]) if span.end >= 0 else (0, 0)
+            predictions.append(Prediction(question, text[start:end], number, span.score, int(start)))
     return predictions
 
 

@@ -59,6 +59,7 @@ def in_terminal(answers: list[Answer], **options: Any) -> str:
 def test_what_a_person_sees() -> None:
     sentence = "1. It was [bold]Ada[/bold], who came.\n"
     assert in_terminal([ANSWER]) == f"{sentence}   A title · score 12.35 · 67% sure\n\n"
+    assert "· 67% sure · verified\n" in in_terminal([replace(ANSWER, verified=True)])
     unknown = replace(ANSWER, confidence=None, document=SourceDocument("id", "", {}))
     assert in_terminal([unknown], repeat_question=True) == f"{QUESTION}\n{sentence}   id · score 12.35\n\n"
     assert in_terminal([]) == "No answer.\n\n"

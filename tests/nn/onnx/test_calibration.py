@@ -17,12 +17,14 @@ from densephrases.text.passages import Passage
 from densephrases.text.readers.read import read_documents
 
 
-def test_passages_for_the_passage_graph_questions_for_the_other(tiny_model: PhraseModel) -> None:
+def test_each_graph_gets_its_own_kind_of_input(tiny_model: PhraseModel) -> None:
     batches = calibration_batches(tiny_model.tokens)
     assert sum(len(batch.ids) for batch in batches["passage"]) == PASSAGES
     assert sum(len(batch.ids) for batch in batches["question"]) == len(SAMPLE_QUESTIONS) + PASSAGES
     assert all(batch.types.max() == 1 for batch in batches["passage"])  # title and passage
     assert all(batch.types.max() == 0 for batch in batches["question"])
+    assert sum(len(batch.ids) for batch in batches["reading"]) == PASSAGES
+    assert sum(batch.mask.sum() for batch in batches["reading"]) > sum(b.mask.sum() for b in batches["passage"])
     for batch in (batch for kind in batches.values() for batch in kind):
         assert batch.ids.size <= max(Encoder.tokens_per_batch, batch.ids.shape[1])
 

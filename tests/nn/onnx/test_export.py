@@ -26,6 +26,8 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "share": {"share": True},
     "split": {"share": True, "split": True},
     "dim": {"dim": 8},
+    "reads": {"reads": True},
+    "shares and reads": {"share": True, "reads": True},
     "small windows": {"passage_tokens": 40, "overlap": 12, "title_tokens": 4},
 }
 TEXT = "The tower was built in Paris by Gustave Eiffel's company, and it is 330 metres tall. " * 4
@@ -85,6 +87,10 @@ def test_any_batch_and_length_equals_torch(pair: tuple[PhraseModel, OnnxEncoder]
             assert wanted is got
             continue
         np.testing.assert_allclose(got, wanted, atol=1e-4)
+    if model.config.reads:
+        logits = encoder.forward_reading(batch)
+        assert logits.shape == (*batch.ids.shape, 2)
+        np.testing.assert_allclose(logits[seen], model.encoder().forward_reading(batch)[seen], atol=1e-4)
 
 
 def test_windows_give_each_token_once_and_equal_torch(pair: tuple[PhraseModel, OnnxEncoder]) -> None:
@@ -118,6 +124,42 @@ def test_int8_is_close_to_torch(both: tuple[PhraseModel, Path]) -> None:
     asked, answered = model.encoder().encode_questions(questions), encoder.encode_questions(questions)
     assert cosines(asked.start_BD, answered.start_BD).min() > 0.95
     assert cosines(asked.end_BD, answered.end_BD).min() > 0.95
+
+
+@pytest.fixture(scope="module")
+def reading(tiny_base: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[PhraseModel, Path]:
+    model = trained(tiny_base, reads=True)
+    folder = tmp_path_factory.mktemp("reading")
+    export_model(model, folder)
+    return model, folder
+
+
+def test_int8_reading_is_close_to_torch(reading: tuple[PhraseModel, Path]) -> None:
+    model, folder = reading
+    tokens = model.tokens
+    questions = tokens.questions(["who built the tower", "when"])
+    windows = [passage.windows[0] for passage in tokens.passages([Passage(TEXT, "Tower"), Passage("The river.")])]
+    pairs = list(zip(questions, windows, strict=True))
+    expected, found = (
+        encoder.read(pairs) for encoder in (model.encoder(), OnnxEncoder.load(folder, "int8", threads=1))
+    )
+    for wanted, got in zip(expected, found, strict=True):
+        assert cosines(wanted.ravel(), got.ravel()) > 0.95
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_the_reading_graph_shares_all_but_its_head(
+    both: tuple[PhraseModel, Path], reading: tuple[PhraseModel, Path], precision: Precision
+) -> None:
+    def references(kind: str) -> set[tuple[str, str]]:
+        graph = onnx.load(reading[1] / f"{kind}.{precision}.onnx", load_external_data=False).graph
+        external = [t for t in graph.initializer if t.data_location == onnx.TensorProto.EXTERNAL]
+        values = [{entry.key: entry.value for entry in tensor.external_data} for tensor in external]
+        return {(each["offset"], each["length"]) for each in values}
+
+    assert references("reading") <= references("passage")
+    without, with_head = (folder / f"weights.{precision}.bin" for folder in (both[1], reading[1]))
+    assert with_head.stat().st_size == without.stat().st_size
 
 
 def test_int8_quantises_every_large_weight_and_no_activation_product(both: tuple[PhraseModel, Path]) -> None:

@@ -104,6 +104,27 @@ def test_the_whole_model_comes_back(model: PhraseModel, tmp_path: Path) -> None:
     np.testing.assert_allclose(vectors(restored.encoder()), vectors(model.encoder()), atol=1e-5)
 
 
+def test_a_reading_head_comes_back_from_int8_graphs_as_it_was(tiny_base: Path, tmp_path: Path) -> None:
+    model = model_of(tiny_base, reads=True)
+    export_model(model, tmp_path, ("int8",))
+    restored = restore_model(OnnxEncoder.load(tmp_path, threads=1))
+    assert restored.config.reads
+    assert torch.equal(restored.reading.weight, model.reading.weight)
+    assert torch.equal(restored.reading.bias, model.reading.bias)
+
+
+def test_a_reading_graph_of_another_exporter_is_refused(tiny_base: Path, tmp_path: Path) -> None:
+    export_model(model_of(tiny_base, reads=True), tmp_path, ("fp32",))
+    path = tmp_path / "reading.fp32.onnx"
+    proto = onnx.load(path, load_external_data=False)
+    for number, node in enumerate(proto.graph.node):
+        node.name = f"node_{number}"
+    path.write_bytes(proto.SerializeToString())
+    remove_checksums(tmp_path)
+    with pytest.raises(ModelError, match=r"reading.fp32.onnx' does not name the weights of its reading head"):
+        restore_model(OnnxEncoder.load(tmp_path, threads=1))
+
+
 def test_weights_are_those_of_the_checkpoint_else_of_the_finest_graph(
     tiny_model: PhraseModel, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

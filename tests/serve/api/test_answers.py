@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from densephrases.search.deadline import Deadline
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.settings import Limits
-from tests.serve.running import QUESTION, Running, is_problem, running, wait_for
+from tests.serve.running import CITIES, QUESTION, ReadingEncoder, Running, is_problem, running, wait_for
 
 
 def test_one_question(served: Running) -> None:
@@ -102,6 +103,29 @@ def test_limits_of_thoroughness(index: PhraseIndex) -> None:
     with running(index) as service:
         found = service.ask(exact=True).json["results"][0]["answers"]
         assert found == [asdict(answer) for answer in index.search(QUESTION, exact=True)]
+
+
+def test_verified_answers(tmp_path: Path) -> None:
+    index = PhraseIndex.create(tmp_path / "index", CITIES, model=ReadingEncoder())
+    with running(index, limits=Limits(verify=2)) as service:
+        assert service.call("GET", "/v1/info").json["reads"] is True
+        for verify in (None, 0, 1, 2, "auto"):
+            found = service.ask(verify=verify).json["results"][0]["answers"]
+            assert found == [asdict(answer) for answer in index.search(QUESTION, verify=verify)]
+            assert found[0]["verified"] is bool(verify)
+        dear = service.ask(verify=3)
+        assert is_problem(dear, 422, "over_limit")
+        assert "verify=3; this service takes at most 2 (limit: verify)." in dear.json["detail"]
+        for wrong in (-1, 1.5, "always", True):
+            assert is_problem(service.ask(verify=wrong), 422, "invalid")
+
+
+@pytest.mark.parametrize("verify", [1, "auto"])
+def test_a_model_that_does_not_read_verifies_nothing(served: Running, verify: Any) -> None:
+    assert served.call("GET", "/v1/info").json["reads"] is False
+    reply = served.ask(verify=verify)
+    assert is_problem(reply, 422, "invalid")
+    assert "needs a model that reads" in reply.json["detail"]
 
 
 def test_a_client_that_leaves_ends_its_search(index: PhraseIndex, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from densephrases.serve.runtime.suggested_questions import SUGGESTIONS_FILE
 from densephrases.serve.settings import Limits
 from densephrases.text.documents import Document
 from tests.serve.browser import MISSING, Page, chromium, is_installed
-from tests.serve.running import CITIES, QUESTION, READING, GatedEncoder, Running, TwoTasks, running
+from tests.serve.running import CITIES, QUESTION, READING, GatedEncoder, ReadingEncoder, Running, TwoTasks, running
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason=MISSING)
 
@@ -108,6 +108,22 @@ def test_units(cities: Running, at: Any, unit: str) -> None:
     page.browser.back()
     page.wait(lambda: page.texts(".first p.headline"), "phrases again")
     assert page.run("return document.querySelector('[name=unit]:checked').value") == "phrase"
+
+
+def test_verification_is_offered_by_models_that_read(cities: Running, tmp_path: Path, at: Any) -> None:
+    index = made_index(tmp_path, CITIES, kind=ReadingEncoder)
+    with running(index) as service:
+        page = at(service, f"#q={QUESTION}")
+        page.one(".answer")
+        assert page.run("return document.getElementById('verifying').hidden") is False
+        page.one("#verify").click()
+        found = first_answer(service, verify=3)
+        page.wait_for_text(".first .text", found["sentence"])
+        page.wait(lambda: "verified" in page.texts(".first .source")[0], "the mark of verified answers")
+        assert "verify=1" in page.fragment
+    page = at(cities, f"#q={QUESTION}&verify=1")
+    page.one(".answer")
+    assert page.run("return document.getElementById('verifying').hidden") is True
 
 
 def test_the_whole_document(tmp_path: Path, at: Any) -> None:

@@ -52,3 +52,5 @@ def test_jobs_that_share_a_batch() -> None:
     assert hash(job(where={"a": ["b"]})) == hash(job(where={"a": ["b"]}))
     different = [job(), job("web"), job(k=3), job(where={"a": True}), job(where={"a": 1}), job(where={"a": "c"})]
     assert len(set(different)) == len(different)
+    quick, thorough = [job(), job(verify=0), job(exact=False)], [job(verify=1), job(verify="auto"), job(exact=True)]
+    assert [each.thorough for each in (*quick, *thorough)] == [False] * 3 + [True] * 3

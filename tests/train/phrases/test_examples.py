@@ -28,8 +28,10 @@ from densephrases.train.phrases.examples import (
     occurrences,
     read_training_data,
     token_span,
+    unasked,
     without_held_out,
 )
+from densephrases.train.phrases.lexical_penalties import question_terms
 
 WORDS = ["paris", "the", "city", "of", "built"]  # whole words of the tests' tokenizer: one token each
 
@@ -335,6 +337,30 @@ def test_question_ids_occur_once_in_a_training_file(tmp_path: Path) -> None:
     twice = squad(tmp_path / "twice.json", [[passage("a", None, None)], [passage("b", None)]])
     with pytest.raises(DataError, match=r"twice\.json' has several questions with the id 'q0'"):
         read_training_data([one, twice])
+
+
+def test_passages_without_questions_are_kept_as_negatives(tokenizer: Tokenizer) -> None:
+    tokens = tokens_of(tokenizer)
+    passages = [passage("a b", GoldAnswer("a", 0)), passage("c d e")]
+    background = unasked(passages, tokens.passages([p.passage for p in passages]))
+    assert list(background) == [1]
+    assert background[1].questions == ()
+    assert background[1].window.stop == len(tokens.passages([passages[1].passage])[0].offsets)
+
+
+def test_questions_have_typed_variants_and_terms(tokenizer: Tokenizer) -> None:
+    tokens = tokens_of(tokenizer)
+    asked = replace(passage("a b", GoldAnswer("a", 0)).questions[0], text="Which letter was written first?")
+    passages = [replace(passage("a b"), questions=(asked,))]
+    tokenized = tokens.passages([p.passage for p in passages])
+    (built,) = ExampleBuilder(tokens, typed=True).build(passages, tokenized)
+    (question,) = built.questions
+    assert question.terms.tolist() == question_terms(asked.text).tolist()
+    assert len(question.typed) == 2
+    assert question.typed[0][0].tolist() == tokens.questions(["letter written first"])[0].tolist()
+    assert question.typed[0][1].tolist() == question_terms("letter written first").tolist()
+    (plain,) = ExampleBuilder(tokens).build(passages, tokenized)
+    assert plain.questions[0].typed == ()
 
 
 def test_report_as_a_sentence() -> None:

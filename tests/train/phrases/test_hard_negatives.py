@@ -8,12 +8,15 @@ import pytest
 from densephrases.data.matching.em_f1 import normalize_answer
 from densephrases.data.squad import QuestionedPassage
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.train.phrases.hard_negatives import hard_negative_passages, top_passages
+from densephrases.train.phrases.hard_negatives import hard_negative_passages
+from densephrases.train.phrases.lexical_penalties import LexicalPenalties, question_terms
 from densephrases.train.phrases.sampling import BatchPlan
 from densephrases.train.phrases.training_data import mine_hard_negatives
 
 
-def brute_force(model: PhraseModel, passages: list[QuestionedPassage], count: int) -> list[list[int]]:
+def brute_force(
+    model: PhraseModel, passages: list[QuestionedPassage], count: int, penalties: LexicalPenalties | None = None
+) -> list[list[int]]:
     encoder = model.encoder()
     vectors = [v.vectors_TD for v in encoder.encode_passages([p.passage for p in passages])]
     result = []
@@ -22,6 +25,9 @@ def brute_force(model: PhraseModel, passages: list[QuestionedPassage], count: in
         for question in passage.questions:
             asked = encoder.encode_questions([question.text])
             bounds = [float((v @ asked.start_BD[0]).max() + (v @ asked.end_BD[0]).max()) for v in vectors]
+            if penalties is not None:
+                paid = penalties.between([question_terms(question.text)], range(len(passages)))[0].tolist()
+                bounds = [bound - penalty for bound, penalty in zip(bounds, paid, strict=True)]
             answer = f" {normalize_answer(question.gold_texts[0])} "
             for other, text in enumerate(normalize_answer(p.passage.text) for p in passages):
                 if other != own and answer not in f" {text} ":
@@ -30,21 +36,21 @@ def brute_force(model: PhraseModel, passages: list[QuestionedPassage], count: in
     return result
 
 
+@pytest.mark.parametrize("weight", [0.0, 2.0])
 @pytest.mark.parametrize("count", [1, 3, 10])
-def test_as_brute_force(tiny_model: PhraseModel, questioned: list[QuestionedPassage], count: int) -> None:
-    found = hard_negative_passages(tiny_model.encoder(), tiny_model.config, questioned, count)
-    everything = brute_force(tiny_model, questioned, len(questioned))
+def test_as_brute_force(
+    tiny_model: PhraseModel, questioned: list[QuestionedPassage], count: int, weight: float
+) -> None:
+    passages = [p.passage for p in questioned]
+    penalties = LexicalPenalties.from_passages(passages, weight) if weight else None
+    tokenized = tiny_model.tokens.passages(passages)
+    found = hard_negative_passages(tiny_model, questioned, tokenized, count, penalties, questions_at_once=3)
+    everything = brute_force(tiny_model, questioned, len(questioned), penalties)
     for mine, theirs in zip(found, everything, strict=True):
         assert len(mine) <= count
         assert set(mine) <= set(theirs)
     if count == 10:
         assert [list(numbers) for numbers in found] == everything
-
-
-def test_the_highest_bounds_first() -> None:
-    bounds = np.array([0.5, 3.0, -1.0, 2.0, 3.0], dtype=np.float32)
-    assert top_passages(bounds, 3) == [1, 4, 3]
-    assert top_passages(bounds, 99) == [1, 4, 3, 0, 2]
 
 
 def test_mined_from_a_model_folder(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from densephrases.train.phrases import sampling as planning
 from densephrases.train.phrases.examples import PassageExample
-from densephrases.train.phrases.sampling import BatchPlan, draw_generated, plan_epoch
+from densephrases.train.phrases.sampling import BatchPlan, as_typed, draw_generated, plan_epoch
 from tests.train.made_up import DATA, PLANS, example
 
 
@@ -115,6 +115,33 @@ def test_a_share_of_the_generated_questions() -> None:
     assert set(annotated) < set(half)
     assert 40 < len(half) - len(annotated) < 110
     assert drawn(0.5) == half != drawn(0.5, epoch=1)
+
+
+def test_passages_without_questions_join_the_groups_they_are_confused_with() -> None:
+    data = [example(number, number, questions=1, length=10) for number in range(4)]
+    unasked = {4: example(4, 4, questions=0, length=10)}
+    hard_negatives = [[4], [4], [], [], []]
+    plan = BatchPlan(questions=1, passages_per_group=2)
+    planned = plan_epoch(data, plan, 0, 0, hard_negatives, unasked)
+    members = sorted(sorted(e.passage for e in batch) for batch in planned)
+    assert members == [[0, 4], [1, 4], [2], [3]]
+
+
+@given(DATA, st.integers(0, 3), st.floats(0, 1))
+def test_typed_questions_keep_everything_but_their_words(data: list[PassageExample], epoch: int, share: float) -> None:
+    words = (np.array([7, 8]), np.array([9], dtype=np.uint16))
+    data = [replace(e, questions=tuple(replace(q, typed=(words,)) for q in e.questions)) for e in data]
+    typed = as_typed(data, share, 0, epoch)
+    changed = 0
+    for before, after in zip(data, typed, strict=True):
+        assert [q.id for q in before.questions] == [q.id for q in after.questions]
+        assert [q.spans for q in before.questions] == [q.spans for q in after.questions]
+        changed += sum(q.ids is words[0] and q.terms is words[1] for q in after.questions)
+    total = sum(len(e.questions) for e in data)
+    assert changed == {0.0: 0, 1.0: total}.get(share, changed)
+    assert [[q.ids is words[0] for q in e.questions] for e in as_typed(data, share, 0, epoch)] == [
+        [q.ids is words[0] for q in e.questions] for e in typed
+    ]
 
 
 def test_confused_passages_meet() -> None:

@@ -18,6 +18,7 @@ from densephrases.train.phrases.batches import PhraseBatch
 from densephrases.train.phrases.examples import AlignmentReport, PassageExample
 from densephrases.train.phrases.negatives import GoldPhrases, gather
 from densephrases.train.phrases.objective import LossWeights, gold_phrases
+from densephrases.train.phrases.reading_head import ReadingPlan
 from densephrases.train.phrases.recipe import Architecture, PhraseRecipe
 from densephrases.train.phrases.sampling import BatchPlan
 from densephrases.train.phrases.task import PhraseTask, build_model
@@ -78,7 +79,13 @@ def steps(task: PhraseTask, epochs: Sequence[int] = (0, 1)) -> Iterator[Step]:
             yield Step(batch, {name: float(value.detach()) for name, value in losses.items()}, gradients)
 
 
-SWITCHES: list[dict[str, Any]] = [{}, {"share": True, "split": True}, {"dim": 8, "question_backbone": "shared"}]
+SWITCHES: list[dict[str, Any]] = [
+    {},
+    {"share": True, "split": True},
+    {"dim": 8, "question_backbone": "shared"},
+    {"share": True, "reads": True, "passage_tokens": 96, "question_tokens": 16, "overlap": 8},
+]
+LOSSES = {"single", "distill", "tokens", "negative", "filter", "loss"}
 
 
 @pytest.mark.parametrize("switches", SWITCHES, ids=str)
@@ -86,11 +93,13 @@ def test_filling_up_a_shape_changes_nothing(tiny_base: Path, data: TrainingData,
     """Neither losses nor gradients nor what the queue hands to later batches."""
     torch.manual_seed(0)
     model = PhraseModel.from_base(tiny_base, **switches).eval()  # no dropout
-    least, fixed = task_of(model, data), task_of(model, data, fixed_shapes=True)
+    reads = model.config.reads
+    recipe = replace(RECIPE, reading=ReadingPlan(questions=3 if reads else 0, passages=2))
+    least, fixed = task_of(model, data, recipe), task_of(model, data, recipe, fixed_shapes=True)
     filled = []
     for one, other in zip(steps(least), steps(fixed), strict=True):
         filled.append((int((other.batch.weight_Q == 0).sum()), int((~other.batch.content_PT.any(dim=1)).sum())))
-        assert one.losses.keys() == {"single", "distill", "tokens", "negative", "filter", "loss"}
+        assert one.losses.keys() == LOSSES | ({"reading", "reading_distill", "across"} if reads else set())
         assert other.losses == pytest.approx(one.losses, rel=1e-4)
         assert one.gradients.keys() == other.gradients.keys()
         for name, gradient in one.gradients.items():
@@ -152,7 +161,7 @@ def test_the_queue_holds_the_golds_of_the_last_batches(tiny_base: Path, data: Tr
     expected: list[GoldPhrases] = []
     for batch in (task.local(p, 0, 1) for p in planned[-2:]):
         with torch.no_grad():
-            vectors, _, questions = model(batch.passages.arguments, [group.arguments for group in batch.questions])
+            vectors, _, questions, _ = model(batch.passages.arguments, [group.arguments for group in batch.questions])
             expected.append(gather(gold_phrases(batch, vectors, questions))[0])
     ring = task.queue.ring
     for name in ("start_ND", "end_ND", "answer_N", "passage_N", "start_N", "end_N"):
@@ -187,6 +196,24 @@ def test_a_stage_without_questions_is_refused(tiny_model: PhraseModel, data: Tra
     assert task.plan(0)
     with pytest.raises(DataError, match=r"Epoch 1 has no annotated question"):
         task.plan(1)
+
+
+def test_what_is_read_teaches_from_an_epoch_on(tiny_base: Path, data: TrainingData) -> None:
+    model = PhraseModel.from_base(tiny_base, share=True).eval()
+    model.learn_to_read()
+    weights = LossWeights(tokens=1.0, across=1.0)
+    recipe = replace(RECIPE, reading=ReadingPlan(questions=2, passages=2, teach_from=1), weights=weights)
+    task = task_of(model, data, recipe)
+    before, after = list(steps(task, [0])), list(steps(task, [1]))
+    assert all(step.losses["across"] == 0 for step in before)
+    assert all(step.losses["across"] > 0 for step in after)
+    assert all(step.gradients["reading.weight"].abs().max() > 0 for step in before + after)
+
+
+def test_a_model_learns_to_read_only_if_asked(tiny_base: Path) -> None:
+    recipe = replace(RECIPE, base=tiny_base)
+    assert not build_model(recipe).config.reads
+    assert build_model(replace(recipe, reading=ReadingPlan(questions=2))).config.reads
 
 
 def test_dropout_of_the_recipe_is_what_the_model_drops(tiny_base: Path) -> None:

@@ -12,7 +12,17 @@ from rich.progress import Progress
 from rich.table import Table
 
 from densephrases.cli.lines import counted, read_lines
-from densephrases.cli.options import AsJson, Effort, IndexArgument, IndexModel, KiltFile, LexicalWeight, Task, Truecase
+from densephrases.cli.options import (
+    AsJson,
+    Effort,
+    IndexArgument,
+    IndexModel,
+    KiltFile,
+    LexicalWeight,
+    Task,
+    Truecase,
+    VerifyOption,
+)
 from densephrases.data.questions import Format
 from densephrases.search.request import SearchRequest, Unit
 
@@ -41,6 +51,7 @@ def open_domain(
     effort: Effort = 0.5,
     lexical_weight: LexicalWeight = None,
     truecase: Truecase = True,
+    verify: VerifyOption = None,
     task: Task = None,
     model: IndexModel = None,
     out: Annotated[Path | None, typer.Option(help="Write each question's results to this JSON-lines file.")] = None,
@@ -59,7 +70,9 @@ def open_domain(
     require_measures()
     file = read_questions(data, form, regex)
     allowed = None if candidates is None else frozenset(map(normalize_answer, read_lines(candidates)))
-    request = SearchRequest(k=k, unit=unit, truecase=truecase, effort=effort, lexical_weight=lexical_weight)
+    request = SearchRequest(
+        k=k, unit=unit, truecase=truecase, effort=effort, lexical_weight=lexical_weight, verify=verify
+    )
     index = PhraseIndex.open(folder, model, task)
     judged = []
     with (
@@ -89,6 +102,7 @@ def _about(
         "k": request.k,
         "task": task,
         "lexical_weight": index.encoder.config.lexical_weight if weight is None else weight,
+        "verify": request.verify,
         "documents_in_index": len(index),
         "truecase": _truecasing(index, request.truecase),
         "notes": file.notes,

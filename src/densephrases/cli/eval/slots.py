@@ -20,6 +20,7 @@ from densephrases.cli.options import (
     LexicalWeight,
     PreferTitles,
     Task,
+    VerifyOption,
 )
 from densephrases.data.kilt import DocumentKey
 from densephrases.errors import DataError
@@ -49,6 +50,7 @@ def slots(
     prefer_titles: PreferTitles = False,
     effort: Effort = 0.5,
     lexical_weight: LexicalWeight = None,
+    verify: VerifyOption = None,
     model: IndexModel = None,
     kilt: KiltFile = None,
     as_json: AsJson = False,
@@ -64,7 +66,7 @@ def slots(
     from densephrases.search.request import SearchRequest
     from densephrases.text.readers.files import refuse_missing_folder
 
-    request = SearchRequest(effort=effort, lexical_weight=lexical_weight)
+    request = SearchRequest(effort=effort, lexical_weight=lexical_weight, verify=verify)
     records = read_kilt(data)
     to_judge = any(record.answers for record in records)
     if not to_judge and kilt is None:

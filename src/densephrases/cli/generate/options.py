@@ -12,6 +12,13 @@ NO_PASSAGES = "No passages were given; name a file with --passages."
 Exclude = Annotated[
     list[Path] | None, typer.Option(help="SQuAD file whose articles and passages are left out; repeatable.")
 ]
+ExcludeQuestions = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--exclude",
+        help="SQuAD file whose articles, passages and questions are left out, or a file of such questions; repeatable.",
+    ),
+]
 Passages = Annotated[
     list[Path] | None,
     typer.Option("--passages", help="SQuAD JSON (.json) or documents (.jsonl, .txt, ...); repeatable."),

@@ -20,20 +20,32 @@ console = Console(stderr=True, highlight=False)
 @contextmanager
 def progress_bar(name: str) -> Iterator[Callable[[int], None]]:
     """Yields a function that advances the bar, which appears with the first item: an early error prints one line."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    bar = Progress(*columns, TimeElapsedColumn(), console=console)
-    task = bar.add_task(name, total=None)
+    with progress_bars(name) as (advance,):
+        yield advance
 
-    def advance(count: int) -> None:
-        if count:
-            bar.start()
-        bar.update(task, advance=count)
+
+@contextmanager
+def progress_bars(*names: str) -> Iterator[list[Callable[[int], None]]]:
+    """Yields a function for each bar; all bars stand below each other, and each appears with its first item."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    bars = Progress(*columns, TimeElapsedColumn(), console=console)
+
+    def advance_of(name: str) -> Callable[[int], None]:
+        task = bars.add_task(name, total=None, visible=False, start=False)
+
+        def advance(count: int) -> None:
+            if count:
+                bars.start()
+                bars.start_task(task)
+                bars.update(task, advance=count, visible=True)
+
+        return advance
 
     try:
-        yield advance
+        yield [advance_of(name) for name in names]
     finally:
-        if bar.live.is_started:  # stopping a bar that never started would print an empty line
-            bar.stop()
+        if bars.live.is_started:  # stopping bars that never started would print an empty line
+            bars.stop()
 
 
 def show_leaks(leaks: "LeakReport", exclude: list[Path] | None) -> None:

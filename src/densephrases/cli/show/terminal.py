@@ -75,7 +75,8 @@ def highlighted(answer: Answer) -> Text:
 
 def _source(answer: Answer) -> str:
     confidence = [] if answer.confidence is None else [f"{answer.confidence:.0%} sure"]
-    return " · ".join([one_line(answer.document.title or answer.document.id), f"score {answer.score:.2f}", *confidence])
+    source, score = one_line(answer.document.title or answer.document.id), f"score {answer.score:.2f}"
+    return " · ".join([source, score, *confidence, *(["verified"] if answer.verified else [])])
 
 
 def _last(text: str) -> str:

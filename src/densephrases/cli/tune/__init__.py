@@ -2,7 +2,15 @@
 
 import typer
 
-from densephrases.cli.tune import confidence, filter_threshold, length_penalty, lexical_weight, quantizer, ranking
+from densephrases.cli.tune import (
+    confidence,
+    filter_threshold,
+    length_penalty,
+    lexical_weight,
+    quantizer,
+    ranking,
+    verification,
+)
 
 app = typer.Typer(
     help="Choose settings of a model on annotated questions and store them in its folder.",
@@ -16,3 +24,4 @@ app.command("lexical")(lexical_weight.lexical)
 app.command("ranking")(ranking.ranking)
 app.command("quantizer")(quantizer.quantizer)
 app.command("confidence")(confidence.confidence)
+app.command("verification")(verification.verification)

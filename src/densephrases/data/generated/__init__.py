@@ -1,1 +1,1 @@
-"""Files of generated questions: candidate answers, source passages, questions without passages."""
+"""Files of generated questions, and what finds passages for questions: source passages, BM25, located answers."""

@@ -35,7 +35,7 @@ def fit_calibration(score_lists: Sequence[ArrayLike], correct: Sequence[Sequence
     fits = []
     for temperature in TEMPERATURES:
         rows = [features(s, temperature)[: len(c)] for s, c in zip(score_lists, correct, strict=True)]
-        loss, intercept, weights_F = _fit_nonnegative(np.concatenate(rows), correct_N, l2)
+        loss, intercept, weights_F = fit_nonnegative(np.concatenate(rows), correct_N, l2)
         score, gap, share = weights_F.tolist()
         fits.append((loss, Calibration(intercept, score, gap, share, temperature)))
     return min(fits, key=lambda fit: fit[0])[1]
@@ -50,7 +50,7 @@ def _refuse_unfit(score_lists: Sequence[ArrayLike], correct: Sequence[Sequence[b
         )
 
 
-def _fit_nonnegative(features_NF: Numbers, correct_N: Numbers, l2: float) -> tuple[float, float, Numbers]:
+def fit_nonnegative(features_NF: Numbers, correct_N: Numbers, l2: float) -> tuple[float, float, Numbers]:
     """Loss, intercept and weights; drops the feature with the most negative weight until none is negative."""
     used = np.ones(features_NF.shape[1], dtype=bool)
     while True:

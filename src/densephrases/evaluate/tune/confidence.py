@@ -109,14 +109,22 @@ def judge(
 ) -> list[Judgement]:
     """The results of each question; `advance` is called with the number of further questions asked."""
     judged: list[Judgement] = []
+    for batch, searched in asked_in_batches(articles, asked):
+        texts = [each.question.text for each in batch]
+        judged += _judged(batch, index.search(texts, k=RIVALS, documents=searched, verify=0))
+        advance(len(batch))
+    return judged
+
+
+def asked_in_batches(
+    articles: Sequence[Document], asked: Sequence[AskedQuestion]
+) -> Iterator[tuple[list[AskedQuestion], list[str] | None]]:
+    """Questions with the ids of the documents that they are asked of, None for all."""
     for left_out, group in groupby(sorted(asked, key=_left_out), key=_left_out):
         searched = [article.id for article in articles if article.title != left_out] if left_out else None
         several = list(group)
         for first in range(0, len(several), ASKED_AT_ONCE):
-            batch = several[first : first + ASKED_AT_ONCE]
-            judged += _judged(batch, index.search([a.question.text for a in batch], k=RIVALS, documents=searched))
-            advance(len(batch))
-    return judged
+            yield several[first : first + ASKED_AT_ONCE], searched
 
 
 def _left_out(asked: AskedQuestion) -> str:

@@ -48,7 +48,7 @@ def lexical_table(
         scores_N3 = []
         for first in range(0, len(questions), ASKED_AT_ONCE):
             batch = questions[first : first + ASKED_AT_ONCE]
-            found = index.search([question.text for question in batch], lexical_weight=weight)
+            found = index.search([question.text for question in batch], lexical_weight=weight, verify=0)
             for question, answers in zip(batch, found, strict=True):
                 scores_N3.append(_scores([answer.text for answer in answers], question.gold_texts))
             advance(len(batch))

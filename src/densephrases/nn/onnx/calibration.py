@@ -1,16 +1,17 @@
 """Sample inputs by which a graph's activations are measured before they are quantised to 8 bits.
 
-The passage graph sees passages, the question graph questions: tokens may have outliers in one and not in the other.
+The passage graph sees passages, the question graph questions, the reading graph passages with a question before each:
+tokens may have outliers in one and not in the other.
 """
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import cycle, islice
 
 import numpy as np
 
 from densephrases.model.encoder import Encoder
 from densephrases.model.padding import TokenBatch, batches_by_length, token_batch
-from densephrases.model.tokenizer import Ids, Tokens
+from densephrases.model.tokenizer import Ids, Tokens, Window
 from densephrases.sample import SAMPLE_QUESTIONS, articles_path
 from densephrases.text.documents import Document
 from densephrases.text.passages import Passage, split_passages
@@ -22,12 +23,26 @@ QUESTION_WORDS = 6
 
 def calibration_batches(tokens: Tokens) -> dict[str, list[TokenBatch]]:
     """Batches by the graph they are meant for; small, since all activations of a batch are kept at once."""
-    return {"passage": _passage_batches(tokens), "question": _question_batches(tokens)}
+    passages = _windows(tokens)
+    return {
+        "passage": _window_batches(passages, tokens.pad_id),
+        "question": _question_batches(tokens),
+        "reading": _window_batches(_read_with_questions(passages, tokens), tokens.pad_id),
+    }
 
 
-def _passage_batches(tokens: Tokens) -> list[TokenBatch]:
-    windows = [passage.windows[0] for passage in tokens.passages(_first_passages())]
-    return _batches([w.ids for w in windows], [w.types for w in windows], tokens.pad_id)
+def _windows(tokens: Tokens) -> list[Window]:
+    return [passage.windows[0] for passage in tokens.passages(_first_passages())]
+
+
+def _read_with_questions(windows: Sequence[Window], tokens: Tokens) -> list[Window]:
+    """Each passage with one of the sample questions, whether it answers it or not: both happen in a search."""
+    questions = tokens.questions([sample.question for sample in SAMPLE_QUESTIONS])
+    return [tokens.reading_window(question, window) for question, window in zip(cycle(questions), windows)]
+
+
+def _window_batches(windows: Sequence[Window], pad_id: int) -> list[TokenBatch]:
+    return _batches([w.ids for w in windows], [w.types for w in windows], pad_id)
 
 
 def _first_passages() -> list[Passage]:

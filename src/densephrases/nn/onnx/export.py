@@ -1,4 +1,7 @@
-"""A phrase model as ONNX graphs: `passage` and `question`, their weights stored once in a file both refer to."""
+"""A phrase model as ONNX graphs: `passage`, `question` and, if it reads, `reading`.
+
+Their weights are stored once, in a file that all refer to.
+"""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -104,12 +107,26 @@ class _QuestionGraph(nn.Module):
         return states.start_BD, states.end_BD, states.coherency_B
 
 
+class _ReadingGraph(nn.Module):
+    outputs = ("logits",)
+
+    def __init__(self, model: PhraseModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
+        return self.model.reading_states(ids, types, additive_mask(mask[:, None, None, :]))
+
+
+_Graph = _PassageGraph | _QuestionGraph | _ReadingGraph
+
+
 def _trace_graphs(model: PhraseModel, scratch: Path) -> dict[str, ModelProto]:
+    graphs: dict[str, _Graph] = {"passage": _PassageGraph(model), "question": _QuestionGraph(model)}
+    if model.config.reads:
+        graphs["reading"] = _ReadingGraph(model)
     with _exportable(model):
-        return {
-            "passage": _trace(_PassageGraph(model).eval(), scratch / "passage.onnx"),
-            "question": _trace(_QuestionGraph(model).eval(), scratch / "question.onnx"),
-        }
+        return {kind: _trace(graph.eval(), scratch / f"{kind}.onnx") for kind, graph in graphs.items()}
 
 
 @contextmanager
@@ -129,7 +146,7 @@ def _exportable(model: PhraseModel | QuestionTower) -> Iterator[None]:
         model.train(was_training)
 
 
-def _trace(graph: _PassageGraph | _QuestionGraph, path: Path) -> ModelProto:
+def _trace(graph: _Graph, path: Path) -> ModelProto:
     with warnings.catch_warnings():
         # The older exporter is ten times faster than the default and writes the same graph. It warns that a trace
         # may not hold for other inputs, which `_compare` checks.
@@ -163,12 +180,14 @@ def _example(model: PhraseModel | QuestionTower, rows: int, tokens: int) -> tupl
     return ids.to(device), types.to(device), mask.to(device)
 
 
-def _compare(graph: _PassageGraph | _QuestionGraph, path: Path) -> None:
+def _compare(graph: _Graph, path: Path) -> None:
     """Refuse a graph whose output differs from the model's on inputs of another size and with another mask."""
     model = graph.model
     inputs = _example(model, rows=3, tokens=model.config.passage_tokens)
     if isinstance(graph, _PassageGraph):
         expected = graph.model.passage_states(*inputs)[0]
+    elif isinstance(graph, _ReadingGraph):
+        expected = graph.model.reading_states(*inputs)
     else:
         expected = graph.model.question_states(*inputs).start_BD
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])

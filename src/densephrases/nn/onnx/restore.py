@@ -26,6 +26,7 @@ from densephrases.nn.onnx.int8 import HALF
 from densephrases.nn.passage_tower import PassageTower
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.nn.question_tower import QuestionTower
+from densephrases.nn.towers import READING_HEAD
 from densephrases.text.passages import Passage
 
 logger = logging.getLogger(__name__)
@@ -77,10 +78,25 @@ def restore_model(encoder: OnnxEncoder) -> PhraseModel:
     """Both towers of an exported model, to be trained."""
     model = PhraseModel(encoder.config, encoder.tokens.tokenizer)
     towers = restore_passages(encoder).state_dict() | restore_questions(encoder).state_dict()
+    if encoder.config.reads:
+        towers |= _reading_head(encoder.reading_path)
     expected = model.state_dict().keys()  # a shared backbone belongs to the passage tower
     model.load_state_dict({name: tensor for name, tensor in towers.items() if name in expected})
     model.product_quantizer = encoder.product_quantizer
+    if encoder.config.reads:
+        _refuse_difference(encoder.reading_path, _reading_difference(model, encoder), encoder.precision)
     return model
+
+
+def _reading_head(path: Path) -> dict[str, Tensor]:
+    """The only weights of the reading graph that the passage graph lacks."""
+    found = {name: tensor for name, tensor in _tensors(path).items() if name.startswith(READING_HEAD)}
+    if len(found) != 2:
+        raise ModelError(
+            f"'{path}' does not name the weights of its reading head: it was exported by another version; use the "
+            "checkpoint it was exported from."
+        )
+    return found
 
 
 def _refuse_difference(path: Path, difference: float, precision: str) -> None:
@@ -174,6 +190,16 @@ def _passage_difference(tower: PassageTower, encoder: OnnxEncoder) -> float:
     with torch.inference_mode():
         found = [tower.passage_states(*to_device(batch, torch.device("cpu")))[0] for batch in batches]
     return max(_relative(to_numpy(f).reshape(1, -1), e) for f, e in zip(found, expected, strict=True))
+
+
+def _reading_difference(model: PhraseModel, encoder: OnnxEncoder) -> float:
+    passages = encoder.tokens.passages([Passage(text, "towers and cities") for text in _QUESTIONS])
+    questions = encoder.tokens.questions(_QUESTIONS)
+    pairs = [(question, passage.windows[0]) for question, passage in zip(questions, passages, strict=True)]
+    found, expected = (
+        np.concatenate([logits.ravel() for logits in reader.read(pairs)])[None] for reader in (model.encoder(), encoder)
+    )
+    return _relative(found, expected)
 
 
 def _relative(found: Array, expected: Array) -> float:

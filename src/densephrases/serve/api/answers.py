@@ -84,6 +84,8 @@ def _refuse_too_much(body: SearchBody, questions: Sequence[str], limits: Limits)
         raise over_limit("question_characters", f"A question has {longest:,} characters", limits.question_characters)
     if body.k > limits.k:
         raise over_limit("k", f"k={body.k}", limits.k)
+    if isinstance(body.verify, int) and body.verify > limits.verify:
+        raise over_limit("verify", f"verify={body.verify}", limits.verify)
     if len(body.documents or ()) > limits.documents:
         raise over_limit("documents", f"The request names {len(body.documents or ()):,} documents", limits.documents)
     if (conditions := conditions_of(body.where or {})) > limits.conditions:

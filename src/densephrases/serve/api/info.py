@@ -27,6 +27,7 @@ async def info(service: TheService) -> Response:
             "version": __version__,
             "index": _public(index.info()),
             "confidence": index.encoder.config.confidence is not None,
+            "reads": index.encoder.config.reads,
             "task": service.settings.task,
             "tasks": index.encoder.tasks,
             "limits": asdict(service.settings.limits),

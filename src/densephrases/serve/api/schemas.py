@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, create_model, model_validator
 
 from densephrases.search.filters import Value
 from densephrases.search.relations import RelationQuery
-from densephrases.search.request import SearchRequest, Unit
+from densephrases.search.request import MOST_VERIFIED, SearchRequest, Unit
 from densephrases.serve.api.dataclass_fields import body_fields
 
 Probability = {"ge": 0, "le": 1}
@@ -66,6 +66,7 @@ class _FailFast(FailFast):
 
 Strings = Annotated[list[str], _FailFast()]
 Conditions = Annotated[dict[str, Value | list[Value]], BeforeValidator(_first_wrong_condition)]
+Verify = Annotated[int, Field(ge=0, le=MOST_VERIFIED)] | Literal["auto"] | None
 LexicalWeight = {"ge": 0, "le": _MOST_LEXICAL_WEIGHT}  # beyond it scores are no numbers any more
 
 _SearchOptions: Any = create_model(
@@ -74,7 +75,7 @@ _SearchOptions: Any = create_model(
     **body_fields(
         SearchRequest,
         {"k": {"ge": 1}, "min_confidence": Probability, "effort": Probability, "lexical_weight": LexicalWeight},
-        json_types={"where": Conditions | None, "documents": Strings | None},
+        json_types={"where": Conditions | None, "documents": Strings | None, "verify": Verify},
     ),
 )
 
@@ -134,6 +135,13 @@ class AnswerItem(BaseModel):
     passage_start: int
     sentence_start: int
     unit: Unit
+    verified: Annotated[
+        bool,
+        Field(
+            description="Whether the passage was read again together with the question; `score` is then that of reader "
+            "and search together."
+        ),
+    ]
 
 
 class QuestionResult(BaseModel):
@@ -163,6 +171,7 @@ class AnswersResponse(BaseModel):
                                     "passage_start": 0,
                                     "sentence_start": 0,
                                     "unit": "phrase",
+                                    "verified": False,
                                 }
                             ],
                         }
@@ -273,6 +282,7 @@ class InfoResponse(BaseModel):
     version: str
     index: IndexItem
     confidence: Annotated[bool, Field(description="Whether answers have a confidence.")]
+    reads: Annotated[bool, Field(description="Whether answers can be verified: whether the model reads.")]
     task: Annotated[str | None, Field(description="Default task of the service; null is the model's own default.")]
     tasks: Annotated[list[str], Field(description="Tasks of the model that have a query encoder of their own.")]
     limits: dict[str, float]

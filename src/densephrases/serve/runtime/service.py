@@ -49,7 +49,8 @@ class SearchJob:
     @property
     def thorough(self) -> bool:
         """Whether it may take much longer than others."""
-        return self.request.exact is True or self.request.effort > DEFAULT_EFFORT
+        request = self.request
+        return request.exact is True or request.effort > DEFAULT_EFFORT or bool(request.verify)
 
     def __call__(self, index: PhraseIndex, questions: Sequence[str], deadline: Deadline) -> list[list[Answer]]:
         return index.search(questions, request=self.request, deadline=deadline)

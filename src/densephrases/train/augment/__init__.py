@@ -1,1 +1,1 @@
-"""Data augmentation: generating questions and filtering them by a round trip through a reader."""
+"""Data augmentation: generated questions, distant supervision, and filtering both by a round trip through a reader."""

@@ -13,6 +13,7 @@ from densephrases.model.tokenizer import Window
 from densephrases.train.loop.tensors import Inputs, Tensors, columns, content_mask, inputs
 from densephrases.train.phrases.distillation import Distributions
 from densephrases.train.phrases.examples import PassageExample
+from densephrases.train.phrases.lexical_penalties import LexicalPenalties
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +63,8 @@ class PhraseBatch(Tensors):
     answer_Q: Tensor
     passage_Q: Tensor  # number of the passage in the data
     shift_Q: Tensor  # token position in the passage minus column
+    penalty_QP: Tensor  # what search subtracts for the question's terms that the passage lacks
+    read_R: Tensor  # rows of the questions that are read together with passages
     teacher_start_QT: Tensor | None  # log-probabilities
     teacher_end_QT: Tensor | None
     passage_tokens: int  # without padding
@@ -74,8 +77,10 @@ def collate(
     teacher: Distributions | None = None,
     padding: Padding | None = None,
     weight: float = 1.0,
+    penalties: LexicalPenalties | None = None,
+    read: int = 0,
 ) -> PhraseBatch:
-    """The batch as tensors; with weight 0 it does not contribute to the loss."""
+    """The batch as tensors; with weight 0 it does not contribute to the loss. `read` questions will be read."""
     padding = padding or Padding()
     pairs = [(row, question) for row, e in enumerate(examples) for question in e.questions]
     pairs.sort(key=lambda pair: len(pair[1].ids))
@@ -89,6 +94,10 @@ def collate(
     content[len(examples) :] = False
     spans = [np.array(q.spans) + windows[row].first - windows[row].start for row, q in pairs]
     question_ids = [q.ids for _, q in pairs]
+    penalty = np.zeros((len(pairs), len(windows)), dtype=np.float32)
+    if penalties is not None:
+        asked = [q.terms for _, q in pairs]
+        penalty[:, : len(examples)] = penalties.between(asked, [e.passage for e in examples])
     teacher_start, teacher_end = None, None
     if teacher is not None:
         known = [teacher[q.id] for _, q in pairs]
@@ -105,6 +114,8 @@ def collate(
         answer_Q=torch.tensor([q.answer for _, q in pairs]),
         passage_Q=torch.tensor([examples[row].passage for row, _ in pairs]),
         shift_Q=torch.tensor([windows[row].start - windows[row].first for row, _ in pairs]),
+        penalty_QP=torch.from_numpy(penalty),
+        read_R=torch.from_numpy(np.linspace(len(pairs) - real, len(pairs) - 1, read).round().astype(np.int64)),
         teacher_start_QT=teacher_start,
         teacher_end_QT=teacher_end,
         passage_tokens=sum(len(e.window.ids) for e in examples),

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -14,9 +14,12 @@ from densephrases.data.matching.em_f1 import normalize_answer
 from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage, questions_of, read_squad
 from densephrases.errors import DataError
 from densephrases.model.tokenizer import Ids, TokenizedPassage, Tokens, Window
+from densephrases.train.phrases.lexical_penalties import NO_TERMS, Terms, question_terms
+from densephrases.train.typed_questions import typed_variants
 
 Ambiguous = Literal["any", "given", "drop"]
 TokenSpan = tuple[int, int]  # first and last token of a phrase
+Wording = tuple[Ids, Terms, tuple[tuple[Ids, Terms], ...]]  # of a question: ids, terms, and those of its variants
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,8 @@ class QuestionExample:
     spans: tuple[TokenSpan, ...]  # in tokens of the passage; several if the occurrence is ambiguous
     answer: int  # equal for equal normalised answers
     generated: bool = False
+    terms: Terms = field(default_factory=lambda: NO_TERMS)
+    typed: tuple[tuple[Ids, Terms], ...] = ()  # ids and terms of the question as people might type it
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,30 +114,49 @@ def _in_file(passage: QuestionedPassage, file: int, first_article: int) -> Quest
     return replace(passage, article=first_article + passage.article, questions=questions)
 
 
+def unasked(passages: Sequence[QuestionedPassage], tokenized: Sequence[TokenizedPassage]) -> dict[int, PassageExample]:
+    """The first windows of passages without questions, which can only be hard negatives, by number of the passage."""
+    return {
+        number: PassageExample(number, passage.article, tokens.windows[0], ())
+        for number, (passage, tokens) in enumerate(zip(passages, tokenized, strict=True))
+        if not passage.questions
+    }
+
+
 class ExampleBuilder:
     """Aligns answers with tokens, for one tokenizer."""
 
-    def __init__(self, tokens: Tokens, ambiguous: Ambiguous = "any") -> None:
+    def __init__(self, tokens: Tokens, ambiguous: Ambiguous = "any", typed: bool = False) -> None:
         self.tokens = tokens
         self.ambiguous = ambiguous
+        self.typed = typed
         self.report = AlignmentReport()
         self._answers: dict[str, int] = {}
 
     def build(
         self, passages: Sequence[QuestionedPassage], tokenized: Sequence[TokenizedPassage]
     ) -> list[PassageExample]:
-        ids = iter(self.tokens.questions([q.text for p in passages for q in p.questions]))
+        asked = [q.text for p in passages for q in p.questions]
+        wordings = zip(self.tokens.questions(asked), map(question_terms, asked), self._typed(asked), strict=True)
         return [
             example
             for number, (passage, tokens) in enumerate(zip(passages, tokenized, strict=True))
-            for example in self._examples(number, passage, tokens, ids)
+            for example in self._examples(number, passage, tokens, wordings)
         ]
 
+    def _typed(self, questions: Sequence[str]) -> list[tuple[tuple[Ids, Terms], ...]]:
+        if not self.typed:
+            return [()] * len(questions)
+        rng = np.random.default_rng(0)
+        variants = [typed_variants(question, rng) for question in questions]
+        ids = iter(self.tokens.questions([text for each in variants for text in each]))
+        return [tuple((next(ids), question_terms(text)) for text in each) for each in variants]
+
     def _examples(
-        self, number: int, passage: QuestionedPassage, tokens: TokenizedPassage, ids: Iterator[Ids]
+        self, number: int, passage: QuestionedPassage, tokens: TokenizedPassage, wordings: Iterator[Wording]
     ) -> Iterator[PassageExample]:
         by_window: dict[int, list[QuestionExample]] = {}
-        for question, question_ids in zip(passage.questions, ids, strict=False):
+        for question, (ids, terms, typed) in zip(passage.questions, wordings, strict=False):
             answer = usable_answer(question, passage.passage.text, self.ambiguous, self.report)
             if answer is None:
                 continue
@@ -142,7 +166,7 @@ class ExampleBuilder:
             spans, window = self._place(answer, passage.passage.text, tokens)
             if window is not None:
                 key = self._answers.setdefault(normalize_answer(answer.text), len(self._answers))
-                example = QuestionExample(question.id, question_ids, tuple(spans), key, question.generated)
+                example = QuestionExample(question.id, ids, tuple(spans), key, question.generated, terms, typed)
                 by_window.setdefault(window, []).append(example)
         for window, questions in sorted(by_window.items()):
             yield PassageExample(number, passage.article, tokens.windows[window], tuple(questions))

@@ -17,13 +17,19 @@ from densephrases.train.phrases.negatives import GoldPhrases
 
 @dataclass(frozen=True, kw_only=True)
 class LossWeights:
-    """The paper's λ1, λ2, λ3, the weight of the filter, and `tokens`: all tokens of the batch as negatives."""
+    """The paper's λ1, λ2, λ3, the weight of the filter, and `tokens`: all tokens of the batch as negatives.
+
+    The last three are of the reading head, see `reading_losses`.
+    """
 
     single: float = 1.0
     distill: float = 2.0
     negative: float = 4.0
     tokens: float = 0.0
     filter: float = 1.0
+    reading: float = 1.0
+    reading_distill: float = 1.0
+    across: float = 0.0
 
 
 def phrase_losses(
@@ -41,19 +47,25 @@ def phrase_losses(
         (questions.end_BD, batch.ends_QK, batch.teacher_end_QT),
     )
     for vectors_QD, columns_QK, teacher_QT in sides:
-        scores_QPT = torch.einsum("qd,ptd->qpt", vectors_QD, vectors_PTD).masked_fill(~batch.content_PT, -torch.inf)
+        scores_QPT = phrase_scores(vectors_QD, vectors_PTD, batch)
         own_QT, gold_QT = own_passage(scores_QPT, batch), one_hot_columns(columns_QK, scores_QPT.shape[-1])
         terms = {"single": marginal_loss(own_QT, gold_QT)}
         if teacher_QT is not None and weights.distill:
             terms["distill"] = distillation_loss(own_QT, teacher_QT, divergence)
         if weights.tokens:
-            terms["tokens"] = token_negative_loss(scores_QPT, gold_QT, batch)
+            penalised_QPT = scores_QPT - batch.penalty_QP[..., None] / 2  # half of it on each side
+            terms["tokens"] = token_negative_loss(penalised_QPT, gold_QT, batch)
         for name, value_Q in terms.items():
             sums[name] = sums.get(name, torch.zeros((), device=value_Q.device)) + (value_Q * batch.weight_Q).sum() / 2
     if questions.coherency_B is not None:
         coherency_Q = coherency_loss(batch, vectors_PTD, questions, config)
         sums["single"] = sums["single"] + (coherency_Q * batch.weight_Q).sum()
     return sums
+
+
+def phrase_scores(vectors_QD: Tensor, vectors_PTD: Tensor, batch: PhraseBatch) -> Tensor:
+    """The scores (Q, P, T) of all tokens; -inf outside the passages' text."""
+    return torch.einsum("qd,ptd->qpt", vectors_QD, vectors_PTD).masked_fill(~batch.content_PT, -torch.inf)
 
 
 def own_passage(scores_QPT: Tensor, batch: PhraseBatch) -> Tensor:
@@ -64,13 +76,24 @@ def own_passage(scores_QPT: Tensor, batch: PhraseBatch) -> Tensor:
 
 def token_negative_loss(scores_QPT: Tensor, gold_QT: Tensor, batch: PhraseBatch) -> Tensor:
     """All tokens of the batch are candidates, except gold positions of the same answer in other questions."""
-    count, passages, width = scores_QPT.shape
-    same_QQ = batch.answer_Q[:, None] == batch.answer_Q
-    owner_Q1T = batch.owner_Q[:, None, None].expand(-1, 1, width)
-    gold_QPT = torch.zeros_like(scores_QPT, dtype=torch.bool).scatter_(1, owner_Q1T, gold_QT[:, None])
-    alike_QPT = torch.einsum("qr,rpt->qpt", same_QQ.float(), gold_QPT.float()) > 0
-    scores_QPT = scores_QPT.masked_fill(alike_QPT & ~gold_QPT, -torch.inf)
-    return marginal_loss(scores_QPT.reshape(count, passages * width), gold_QPT.reshape(count, passages * width))
+    everyone_Q = torch.arange(len(gold_QT), device=gold_QT.device)
+    scores_QPT = scores_QPT.masked_fill(gold_elsewhere(batch, gold_QT, everyone_Q), -torch.inf)
+    return marginal_loss(scores_QPT.flatten(1), in_own_passage(batch, gold_QT).flatten(1))
+
+
+def in_own_passage(batch: PhraseBatch, gold_QT: Tensor) -> Tensor:
+    """(Q, P, T): positions of the question's own passage as positions of all passages."""
+    everywhere_QPT = gold_QT.new_zeros((len(gold_QT), *batch.content_PT.shape))
+    owner_Q1T = batch.owner_Q[:, None, None].expand(-1, 1, gold_QT.shape[1])
+    return everywhere_QPT.scatter_(1, owner_Q1T, gold_QT[:, None])
+
+
+def gold_elsewhere(batch: PhraseBatch, gold_QT: Tensor, rows_R: Tensor) -> Tensor:
+    """(R, P, T) for some questions: gold positions of others with the same answer, which are no negatives."""
+    gold_QPT = in_own_passage(batch, gold_QT)
+    same_RQ = batch.answer_Q[rows_R][:, None] == batch.answer_Q
+    alike_RPT = torch.einsum("rq,qpt->rpt", same_RQ.float(), gold_QPT.float()) > 0
+    return alike_RPT & ~gold_QPT[rows_R]
 
 
 def coherency_loss(batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionStates, config: ModelConfig) -> Tensor:

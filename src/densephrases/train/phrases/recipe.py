@@ -9,6 +9,7 @@ from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.phrases.examples import Ambiguous
 from densephrases.train.phrases.losses import Direction
 from densephrases.train.phrases.objective import LossWeights
+from densephrases.train.phrases.reading_head import ReadingPlan
 from densephrases.train.phrases.sampling import BatchPlan
 
 
@@ -46,8 +47,11 @@ class PhraseRecipe:
         held_out: Test files, whose articles and passages are left out.
         generated_share: Random share of the generated questions per epoch.
         annotated_from: First epoch (from 0) without generated questions; None uses them in all epochs.
-        hard_negatives_from: Folder of a trained phrase model that finds hard negatives. Groups of
-            `batches.passages_per_group` consist of these instead of passages of one article.
+        hard_negatives_from: Folder of a trained phrase model, or a bundled name, that finds hard negatives. Groups
+            of `batches.passages_per_group` consist of these instead of passages of one article.
+        lexical_weight: Weight of the lexical penalty that search will subtract, in the losses and in mining.
+        typed_share: Random share of the questions per epoch as people type them: key words, a typo.
+        reading: What the reading head learns from each batch.
     """
 
     base: str | Path
@@ -70,11 +74,17 @@ class PhraseRecipe:
     held_out: tuple[Path, ...] = ()
     generated_share: float = 1.0
     annotated_from: int | None = None
-    hard_negatives_from: Path | None = None
+    hard_negatives_from: str | Path | None = None
+    lexical_weight: float = 0.0
+    typed_share: float = 0.0
+    reading: ReadingPlan = field(default_factory=ReadingPlan)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.generated_share <= 1:
-            raise ConfigError(f"generated_share={self.generated_share} must be from 0 to 1.")
+        for name in ("generated_share", "typed_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"{name}={getattr(self, name)} must be from 0 to 1.")
+        if not self.lexical_weight >= 0:
+            raise ConfigError(f"lexical_weight={self.lexical_weight} is not a number of at least 0.")
         if self.dropout is not None and not 0 <= self.dropout < 1:
             raise ConfigError(f"dropout={self.dropout} must be at least 0 and below 1.")
         if self.hard_negatives_from is not None and self.batches.passages_per_group < 2:

@@ -1,6 +1,6 @@
 """Composition of batches; it depends on the seed and the epoch only."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from typing import TypeVar
@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.train.phrases.examples import PassageExample
+from densephrases.train.phrases.examples import PassageExample, QuestionExample
 from densephrases.train.phrases.hard_negatives import HardNegatives
 
 POOL_BATCHES = 32  # number of batches in a pool, within which passages are sorted by length
@@ -40,11 +40,15 @@ def plan_epoch(
     seed: int,
     epoch: int,
     hard_negatives: HardNegatives | None = None,
+    unasked: Mapping[int, PassageExample] | None = None,
 ) -> list[list[PassageExample]]:
-    """The batches of an epoch: every question once, in an order that depends on seed and epoch only."""
+    """The batches of an epoch: every question once, in an order that depends on seed and epoch only.
+
+    Passages without questions, `unasked` by their number, serve as hard negatives of any group.
+    """
     rng = np.random.default_rng((seed, epoch))
     pieces = [piece for example in examples for piece in _split_questions(example, plan.questions_per_passage, rng)]
-    groups = _groups(pieces, plan.passages_per_group, rng, hard_negatives)
+    groups = _groups(pieces, plan.passages_per_group, rng, hard_negatives, unasked or {})
     return length_pools(
         groups,
         size=lambda unit: sum(len(p.questions) for p in unit),
@@ -67,6 +71,21 @@ def draw_generated(examples: Sequence[PassageExample], share: float, seed: int, 
     return drawn
 
 
+def as_typed(examples: Sequence[PassageExample], share: float, seed: int, epoch: int) -> Sequence[PassageExample]:
+    """A random share of the questions in one of their typed variants, another for each epoch."""
+    if share == 0:
+        return examples
+    rng = np.random.default_rng((seed, epoch, 2))
+    return [replace(e, questions=tuple(_perhaps_typed(q, share, rng) for q in e.questions)) for e in examples]
+
+
+def _perhaps_typed(question: QuestionExample, share: float, rng: np.random.Generator) -> QuestionExample:
+    if not question.typed or rng.random() >= share:
+        return question
+    ids, terms = question.typed[rng.integers(len(question.typed))]
+    return replace(question, ids=ids, terms=terms)
+
+
 def _split_questions(example: PassageExample, limit: int | None, rng: np.random.Generator) -> list[PassageExample]:
     if limit is None or len(example.questions) <= limit:
         return [example]
@@ -76,12 +95,16 @@ def _split_questions(example: PassageExample, limit: int | None, rng: np.random.
 
 
 def _groups(
-    pieces: list[PassageExample], size: int, rng: np.random.Generator, hard_negatives: HardNegatives | None
+    pieces: list[PassageExample],
+    size: int,
+    rng: np.random.Generator,
+    hard_negatives: HardNegatives | None,
+    unasked: Mapping[int, PassageExample],
 ) -> list[list[PassageExample]]:
     if size == 1:
         return [[piece] for piece in pieces]
     if hard_negatives is not None:
-        return _with_hard_negatives(pieces, size, rng, hard_negatives)
+        return _with_hard_negatives(pieces, size, rng, hard_negatives, unasked)
     groups = []
     for _, of_article in groupby(pieces, key=lambda piece: piece.article):
         article = list(of_article)
@@ -97,9 +120,16 @@ def _by_length(article: list[PassageExample], rng: np.random.Generator) -> NDArr
 
 
 def _with_hard_negatives(
-    pieces: list[PassageExample], size: int, rng: np.random.Generator, hard_negatives: HardNegatives
+    pieces: list[PassageExample],
+    size: int,
+    rng: np.random.Generator,
+    hard_negatives: HardNegatives,
+    unasked: Mapping[int, PassageExample],
 ) -> list[list[PassageExample]]:
-    """Groups each passage, in random order, with the hardest of its negatives that are not yet in a group."""
+    """Groups each passage, in random order, with the hardest of its negatives that are not yet in a group.
+
+    A passage without questions may be in many groups.
+    """
     waiting: dict[int, list[PassageExample]] = {}
     for i in rng.permutation(len(pieces)):
         waiting.setdefault(pieces[i].passage, []).append(pieces[i])
@@ -107,8 +137,10 @@ def _with_hard_negatives(
     for passage in list(waiting):
         while waiting[passage]:
             group = [waiting[passage].pop()]
-            others = (other for other in hard_negatives[passage] if waiting.get(other))
-            group += [waiting[other].pop() for other in islice(others, size - 1)]
+            others = (other for other in hard_negatives[passage] if waiting.get(other) or other in unasked)
+            group += [
+                unasked[other] if other in unasked else waiting[other].pop() for other in islice(others, size - 1)
+            ]
             groups.append(group)
     return groups
 

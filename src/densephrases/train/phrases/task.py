@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from densephrases.errors import DataError
-from densephrases.evaluate.reading import ReadingScores, encode_dataset, read_collection, read_passages
+from densephrases.evaluate.reading import ReadingScores, encode_dataset, read_again, read_collection, read_passages
 from densephrases.model.card import write_card
 from densephrases.model.config import ModelConfig
 from densephrases.model.folders import bundled_names, resolve
 from densephrases.nn.backbone import backbone_parameters
 from densephrases.nn.onnx.restore import read_model
-from densephrases.nn.phrase_model import PhraseModel
+from densephrases.nn.phrase_model import EncoderInputs, PhraseModel
 from densephrases.nn.towers import QuestionStates
 from densephrases.train.loop.loop import Loop, Observer, Outcome
 from densephrases.train.phrases.batches import Padding, PhraseBatch, collate
@@ -31,8 +31,9 @@ from densephrases.train.phrases.objective import (
     phrase_losses,
 )
 from densephrases.train.phrases.passage_scores import TorchPassageScores
+from densephrases.train.phrases.reading_head import ReadingLayout, passage_bounds, reading_inputs, reading_losses
 from densephrases.train.phrases.recipe import PhraseRecipe
-from densephrases.train.phrases.sampling import draw_generated, plan_epoch
+from densephrases.train.phrases.sampling import as_typed, draw_generated, plan_epoch
 from densephrases.train.phrases.training_data import TrainingData
 
 # Shape suffixes: P passages, T tokens of a passage, Q questions, K occurrences, N candidates, D vector size.
@@ -53,9 +54,11 @@ class PhraseTask:
             self.padding = largest
         capacity = largest.questions + world  # a process without questions adds one of weight 0
         self.queue = PreBatchQueue(self.recipe.prebatches, capacity, self.model.config.vector_size, device)
+        self.teaches = torch.zeros((), device=device)  # 1 while what is read teaches the phrase scores
 
     def begin_epoch(self, epoch: int) -> None:
         self.queue.active.fill_(epoch >= self.recipe.prebatch_from)
+        self.teaches.fill_(epoch >= self.recipe.reading.teach_from)
 
     def plan(self, epoch: int) -> list[list[PassageExample]]:
         if epoch not in self._plans:
@@ -63,7 +66,10 @@ class PhraseTask:
             examples = draw_generated(self.data.examples, self.recipe.share(epoch), seed, epoch)
             if not examples:
                 raise DataError(f"Epoch {epoch} has no annotated question; change annotated_from or generated_share.")
-            self._plans[epoch] = plan_epoch(examples, self.recipe.batches, seed, epoch, self.data.hard_negatives)
+            examples = as_typed(examples, self.recipe.typed_share, seed, epoch)
+            self._plans[epoch] = plan_epoch(
+                examples, self.recipe.batches, seed, epoch, self.data.hard_negatives, self.data.unasked
+            )
         return self._plans[epoch]
 
     def size(self, planned: list[PassageExample]) -> int:
@@ -71,18 +77,43 @@ class PhraseTask:
 
     def local(self, planned: list[PassageExample], rank: int, world: int) -> PhraseBatch:
         own, weight = planned[rank::world], 1.0
-        if not own:
-            own, weight = [replace(planned[0], questions=planned[0].questions[:1])], 0.0
-        return collate(own, self.model.tokens.pad_id, self.data.teacher, self.padding, weight)
+        if not any(example.questions for example in own):
+            asked = next(example for example in planned if example.questions)
+            own, weight = [replace(asked, questions=asked.questions[:1])], 0.0
+        return collate(
+            own,
+            self.model.tokens.pad_id,
+            self.data.teacher,
+            self.padding,
+            weight,
+            self.data.penalties,
+            self.recipe.reading.questions,
+        )
 
     def losses(self, model: nn.Module, batch: PhraseBatch) -> dict[str, Tensor]:
-        vectors_PTD, filter_PT2, questions = model(
-            batch.passages.arguments, [group.arguments for group in batch.questions]
+        chosen: list[ReadingLayout] = []
+
+        def to_read(vectors_PTD: Tensor, questions: QuestionStates) -> EncoderInputs:
+            bounds_RP = passage_bounds(batch, vectors_PTD, questions)
+            before = len(self.model.tokens.specials.before)
+            chosen.append(ReadingLayout.most_confused(batch, bounds_RP, self.recipe.reading, before))
+            return reading_inputs(batch, chosen[0], self.model.tokens)
+
+        vectors_PTD, filter_PT2, questions, reading_NW2 = model(
+            batch.passages.arguments,
+            [group.arguments for group in batch.questions],
+            to_read if self.recipe.reading.questions else None,
         )
         with torch.autocast(vectors_PTD.device.type, enabled=False):  # bfloat16 is too coarse for ranking
-            return self._losses(batch, vectors_PTD.float(), filter_PT2.float(), questions.float())
+            vectors_PTD, questions = vectors_PTD.float(), questions.float()
+            losses = self._phrase_losses(batch, vectors_PTD, filter_PT2.float(), questions)
+            if reading_NW2 is not None:
+                read = reading_losses(batch, vectors_PTD, questions, reading_NW2, chosen[0], self.recipe.divergence)
+                losses |= read | {"across": read["across"] * self.teaches}
+            weighted = [getattr(self.recipe.weights, name) * value for name, value in losses.items()]
+            return losses | {"loss": torch.stack(weighted).sum()}
 
-    def _losses(
+    def _phrase_losses(
         self, batch: PhraseBatch, vectors_PTD: Tensor, filter_PT2: Tensor, questions: QuestionStates
     ) -> dict[str, Tensor]:
         weights, config = self.recipe.weights, self.model.config
@@ -91,8 +122,7 @@ class PhraseTask:
         positive_weight = self.recipe.filter_positive_weight
         filtered = filter_loss(filter_PT2, gold_positions(batch), batch.content_PT, positive_weight)
         losses["filter"] = filtered * batch.weight_Q.sum()
-        weighted = [getattr(weights, name) * value for name, value in losses.items()]
-        return losses | {"loss": torch.stack(weighted).sum()}
+        return losses
 
     def _negatives(self, batch: PhraseBatch, vectors_PTD: Tensor, questions: QuestionStates) -> Tensor:
         """Losses of the local questions with the gold phrases of all processes and preceding batches as negatives."""
@@ -104,7 +134,17 @@ class PhraseTask:
     def floating_point_operations(self, batch: PhraseBatch) -> float:
         """Six per parameter and token: two forward, four backward; without padding."""
         encoders = 1 if self.model.config.one_question_backbone else 2
-        return 6.0 * self.backbone_parameters * (batch.passage_tokens + encoders * batch.question_tokens)
+        tokens = batch.passage_tokens + encoders * batch.question_tokens
+        return 6.0 * self.backbone_parameters * (tokens + self._tokens_read(batch))
+
+    def _tokens_read(self, batch: PhraseBatch) -> float:
+        """An estimate by mean lengths: which passages are read is decided on the device."""
+        passages = int(batch.content_PT.any(dim=1).sum())
+        questions = int((batch.weight_Q > 0).sum())
+        if not passages or not questions:
+            return 0.0
+        each = batch.passage_tokens / passages + batch.question_tokens / questions
+        return len(batch.read_R) * min(self.recipe.reading.passages, passages) * each
 
     def evaluate(self) -> dict[str, float]:
         encoded = encode_dataset(self.model.encoder(), self.data.dev)
@@ -117,6 +157,9 @@ class PhraseTask:
                 read_collection(encoded, self.model.config, passage_scores=search)
             )
             scores |= {"all_passages_exact_match": everywhere.exact_match, "all_passages_f1": everywhere.f1}
+        if self.model.config.reads:
+            read = ReadingScores.from_predictions(read_again(self.model.encoder(), self.data.dev))
+            scores |= {"reading_exact_match": read.exact_match, "reading_f1": read.f1}
         return scores
 
     def save(self, folder: Path) -> None:
@@ -134,6 +177,8 @@ def build_model(recipe: PhraseRecipe) -> PhraseModel:
     known = trained_base(recipe.base)
     model = PhraseModel.from_base(recipe.base, **asdict(recipe.architecture)) if known is None else read_model(known)
     model.config = model.config.unfitted()
+    if recipe.reading.questions:
+        model.learn_to_read()
     if recipe.freeze_embeddings:
         model.freeze_word_embeddings()
     if recipe.dropout is not None:

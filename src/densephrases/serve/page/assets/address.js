@@ -6,6 +6,7 @@ export const UNITS = ["phrase", "sentence", "passage", "document"];
 /**
  * task: whose query encoder is used; "" is the model's default, null the default of the service.
  * compared: another task to compare with, or null.
+ * verify: whether the first passages are read again.
  * opened: { id, start, end } of the document that is shown, or null.
  */
 export function read(hash) {
@@ -16,6 +17,7 @@ export function read(hash) {
     unit: UNITS.includes(unit) ? unit : UNITS[0],
     task: values.get("task"),
     compared: values.get("compare"),
+    verify: values.has("verify"),
     opened: openedIn(values),
   };
 }
@@ -26,12 +28,13 @@ function openedIn(values) {
   return { id: values.get("document"), start: start >= 0 ? start : null, end: end >= start ? end : null };
 }
 
-export function written({ question, unit, task, compared, opened }) {
+export function written({ question, unit, task, compared, verify, opened }) {
   const values = new URLSearchParams();
   if (question) values.set("q", question);
   if (unit !== UNITS[0]) values.set("unit", unit);
   if (task !== null) values.set("task", task);
   if (compared !== null) values.set("compare", compared);
+  if (verify) values.set("verify", "1");
   if (opened) {
     values.set("document", opened.id);
     if (opened.end !== null) {

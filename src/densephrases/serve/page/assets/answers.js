@@ -55,6 +55,7 @@ function item(answer, isFirst, linkTo, changed) {
     element("p", { class: "source" },
       answer.unit === "document" ? null : element("span", { class: "title" }, titleOf(answer.document)),
       confidence(answer.confidence),
+      answer.verified ? element("span", {}, "verified") : null,
       changed && element("span", { class: "change" }, changed),
       element("a", { href: linkTo(answer), class: "show" }, "Show in document",
         element("span", { class: "hidden" }, `: ${titleOf(answer.document)}, answer ${answer.phrase.text}`))));

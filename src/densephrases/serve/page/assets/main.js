@@ -13,6 +13,7 @@ import { bytes, codePoints, counted } from "./text.js";
 const FEW = 5;
 const MANY = 20;
 const CUTS = 3; // times as many phrases are requested as are shown, since some overlap others
+const READ = 3; // passages, if answers are verified
 const SETTLED = 1500; // ms until a typed question becomes an entry in the history
 const SPOKEN = 700; // ms until answers are announced; those to unfinished questions are not
 
@@ -50,8 +51,9 @@ function show(next, load = "now") {
   if (question.value !== state.question) question.value = state.question;
   document.title = state.question ? `${state.question} – DensePhrases` : "DensePhrases";
   for (const radio of document.querySelectorAll("[name=unit]")) radio.checked = radio.value === state.unit;
+  byId("verify").checked = state.verify;
   selectTasks();
-  const asksTheSame = ["question", "unit", "task", "compared"].every((name) => before[name] === state[name]);
+  const asksTheSame = ["question", "unit", "task", "compared", "verify"].every((name) => before[name] === state[name]);
   if (!asksTheSame) wanted = FEW;
   if (!asksTheSame || shownQuestion === null) attempts[load](content);
   if (state.opened) documentView.show(state.opened);
@@ -67,7 +69,8 @@ async function content(signal) {
   const most = info.limits.question_characters;
   if (length > most) return () => put([], notices.tooLong(length, most));
   const tasks = selectedTasks();
-  const options = { k: Math.min(CUTS * wanted, info.limits.k), unit: state.unit };
+  const verify = state.verify && info.reads ? Math.min(READ, info.limits.verify) : undefined;
+  const options = { k: Math.min(CUTS * wanted, info.limits.k), unit: state.unit, verify };
   const found = await Promise.all(tasks.map(({ task }) => service.answers(asked, { ...options, task }, signal)));
   return () => showAnswers(tasks.map(({ name }, place) => ({ ...found[place], name, answers: few(found[place].answers) })));
 }
@@ -168,6 +171,7 @@ function showInfo(found) {
   byId("size").textContent = `${counted(found.index.documents, "document")} · ${bytes(found.index.bytes)}`;
   byId("size").title = `${counted(found.index.passages, "passage")}, ${counted(found.index.vectors, "vector")}`;
   byId("forget").hidden = service.key.get() === null;
+  byId("verifying").hidden = !found.reads;
   byId("tasks").hidden = found.tasks.length === 0;
   const names = ["", ...found.tasks].map((task) => element("option", { value: task }, taskName(task)));
   byId("task").replaceChildren(...names);
@@ -246,6 +250,7 @@ byId("asking").addEventListener("submit", (event) => {
 });
 question.addEventListener("input", typed);
 byId("units").addEventListener("change", (event) => goTo({ unit: event.target.value }));
+byId("verify").addEventListener("change", (event) => goTo({ verify: event.target.checked }));
 byId("task").addEventListener("change", (event) => goTo({ task: event.target.value }));
 byId("compared").addEventListener("change", ({ target }) => goTo({ compared: target.value === "none" ? null : target.value }));
 byId("forget").addEventListener("click", () => {

@@ -32,10 +32,10 @@ export function documentText({ id, start, end }, signal) {
 }
 
 /** Answers to one question; without a task, the service uses its default. */
-export async function answers(question, { k, unit, task }, signal) {
+export async function answers(question, { k, unit, verify, task }, signal) {
   const named = task === undefined ? {} : { task: task || null };
   const began = performance.now();
-  const found = await call("v1/answers", { sent: { question, k, unit, ...named }, signal });
+  const found = await call("v1/answers", { sent: { question, k, unit, verify, ...named }, signal });
   return {
     answers: found.results[0].answers,
     milliseconds: found.milliseconds,

@@ -1,0 +1,254 @@
+"""How reader and search are weighed when answers are verified, and when reading is worth its time.
+
+Questions are asked of an index of a file's articles, and the passages of the first results are read. Weights maximise
+the likelihood of the right phrases among all phrases that were read; the confidence of verified answers is fitted like
+that of others, with questions whose article is missing.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from densephrases.data.matching.em_f1 import best_over_answers, exact_match
+from densephrases.errors import ConfigError, DataError
+from densephrases.evaluate.calibration_metrics import expected_calibration_error
+from densephrases.evaluate.tune.calibration import L2, fit_nonnegative
+from densephrases.evaluate.tune.confidence import AskedQuestion, asked_in_batches
+from densephrases.search.answers import Answer
+from densephrases.search.confidence import RIVALS, Numbers
+from densephrases.search.phrase_index import PhraseIndex
+from densephrases.search.verification.verifier import ReadPhrase, Verifier, best_of_passages, phrases_of
+from densephrases.search.verification.weights import VerificationWeights, VerifiedConfidence, confidence_features
+from densephrases.text.documents import Document
+
+PASSAGES = 3
+TOLERANCE = 0.3  # points of exact match that "auto" may lose against reading always
+SHARES = tuple(number / 20 for number in range(21))
+RESULTS_PER_PASSAGE = 4
+RANKED_BY = ("reader", "retrieval", "agreement")
+
+_STEPS = 500
+_SMALLEST_STEP = 1e-6
+
+# Shape suffixes: Q questions, C phrases of a question, F features, N questions of a measure.
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedQuestion:
+    """A question, its first result before verification, and the phrases of its first passages.
+
+    Attributes:
+        confidence: Of the first result.
+        right: Whether the first result is right.
+        phrases: Of the first passage alone, then of all passages that were read.
+    """
+
+    asked: AskedQuestion
+    confidence: float
+    right: bool
+    phrases: tuple[list[ReadPhrase], list[ReadPhrase]]
+
+    def is_right(self, phrase: ReadPhrase) -> bool:
+        gold = self.asked.question.gold_texts
+        return bool(gold and best_over_answers(exact_match, phrase.text, gold))
+
+
+@dataclass(frozen=True, slots=True)
+class AutoRow:
+    """Percentages: the questions that are read for if their confidence is below a point, and the exact match then."""
+
+    below: float
+    share: float
+    exact_match: float
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationReport:
+    """Percentages of answerable questions; the calibration error is of verified answers to all questions."""
+
+    questions: int
+    unanswerable: int
+    passages: int
+    unverified: float
+    verified_by_one: float
+    verified: float
+    calibration_error: float
+    rows: list[AutoRow]
+    chosen: AutoRow
+    weights: dict[str, float]
+
+
+def read_questions(
+    index: PhraseIndex,
+    articles: Sequence[Document],
+    asked: Sequence[AskedQuestion],
+    passages: int = PASSAGES,
+    advance: Callable[[int], None] = lambda _: None,
+) -> list[VerifiedQuestion]:
+    """Asks and reads; `advance` is called with the number of further questions."""
+    _refuse_unfit(index)
+    verifier, found = Verifier(index.encoder, VerificationWeights()), []
+    for batch, searched in asked_in_batches(articles, asked):
+        texts = [each.question.text for each in batch]
+        wanted = max(RIVALS, RESULTS_PER_PASSAGE * passages)
+        results = index.search(texts, k=wanted, documents=searched, verify=0)
+        read = verifier.read(index.searcher.truecased(texts), results, [passages] * len(batch))
+        for each, answers, several in zip(batch, results, read, strict=True):
+            if several:
+                found.append(_verified_question(each, answers, (phrases_of(several[:1]), phrases_of(several))))
+        advance(len(batch))
+    return found
+
+
+def _refuse_unfit(index: PhraseIndex) -> None:
+    config = index.encoder.config
+    if not config.reads:
+        raise ConfigError(f"The model of base '{config.base}' has no reading head; train one that reads.")
+    if config.confidence is None:
+        raise ConfigError("The model has no confidence weights; fit them first with `densephrases tune confidence`.")
+
+
+def _verified_question(
+    asked: AskedQuestion, answers: Sequence[Answer], phrases: tuple[list[ReadPhrase], list[ReadPhrase]]
+) -> VerifiedQuestion:
+    gold = asked.question.gold_texts
+    right = bool(gold and best_over_answers(exact_match, answers[0].phrase.text, gold))
+    return VerifiedQuestion(asked, answers[0].confidence or 0.0, right, phrases)
+
+
+def verification_report(read: Sequence[VerifiedQuestion], passages: int = PASSAGES) -> VerificationReport:
+    """Fits all weights and measures what they do."""
+    weights = replace(fit_ranking(read), passages=passages)
+    confidence, error = fit_verified_confidence(read, weights)
+    answerable = [each for each in read if each.asked.question.answers]
+    rows = auto_table(answerable, weights)
+    chosen = choose_auto(rows)
+    by_one = [_verified_right(each, weights, first_only=True) for each in answerable]
+    return VerificationReport(
+        questions=len(read),
+        unanswerable=len(read) - len(answerable),
+        passages=passages,
+        unverified=rows[0].exact_match,
+        verified_by_one=100 * float(np.mean(by_one)),
+        verified=rows[-1].exact_match,
+        calibration_error=error,
+        rows=rows,
+        chosen=chosen,
+        weights=replace(weights, auto_below=chosen.below, confidence=confidence).to_dict(),
+    )
+
+
+def fit_ranking(read: Sequence[VerifiedQuestion], l2: float = L2) -> VerificationWeights:
+    """Weights of reader and search that make the right phrases most likely, in a softmax over all that were read.
+
+    Questions without a right phrase teach nothing. No weight is negative.
+    """
+    taught = []
+    for each in read:
+        right_C = np.array([each.is_right(phrase) for phrase in each.phrases[1]])
+        if right_C.any() and not right_C.all():
+            rows = [[getattr(phrase.features, name) for name in RANKED_BY] for phrase in each.phrases[1]]
+            taught.append((np.array(rows, dtype=np.float64), right_C))
+    if not taught:
+        raise DataError("No question has right and wrong phrases in the passages that were read; give more questions.")
+    return VerificationWeights(**dict(zip(RANKED_BY, fit_softmax(taught, l2).tolist(), strict=True)))
+
+
+def fit_softmax(taught: Sequence[tuple[Numbers, Numbers]], l2: float) -> Numbers:
+    """Non-negative weights (F) by gradient ascent; the penalty applies to features of unit variance in a question."""
+    longest = max(len(right_C) for _, right_C in taught)
+    features_QCF = np.zeros((len(taught), longest, taught[0][0].shape[1]))
+    right_QC, there_QC = (np.zeros((len(taught), longest), dtype=bool) for _ in range(2))
+    for row, (features_CF, right_C) in enumerate(taught):
+        features_QCF[row, : len(right_C)] = features_CF - features_CF.mean(axis=0)
+        right_QC[row, : len(right_C)], there_QC[row, : len(right_C)] = right_C, True
+    scale_F = np.sqrt((features_QCF[there_QC] ** 2).mean(axis=0))
+    scale_F = np.where(scale_F > 0, scale_F, 1.0)
+    features_QCF /= scale_F
+
+    def objective(weights_F: Numbers) -> tuple[float, Numbers]:
+        logits_QC = np.where(there_QC, features_QCF @ weights_F, -np.inf)
+        (all_Q, share_QC), (good_Q, good_QC) = (_softmax(np.where(m, logits_QC, -np.inf)) for m in (there_QC, right_QC))
+        gradient_F = np.einsum("qc,qcf->f", good_QC - share_QC, features_QCF) / len(taught)
+        value = float((good_Q - all_Q).mean()) - l2 / 2 * float(weights_F @ weights_F)
+        return value, gradient_F - l2 * weights_F
+
+    return _ascend(objective, np.ones(features_QCF.shape[2])) / scale_F
+
+
+def _softmax(logits_QC: Numbers) -> tuple[Numbers, Numbers]:
+    """The logarithm of the sum of exponentials, and the share of each in it."""
+    most_Q1 = logits_QC.max(axis=1, keepdims=True)
+    powers_QC = np.exp(logits_QC - most_Q1)
+    sums_Q1 = powers_QC.sum(axis=1, keepdims=True)
+    return (most_Q1 + np.log(sums_Q1))[:, 0], powers_QC / sums_Q1
+
+
+def _ascend(objective: Callable[[Numbers], tuple[float, Numbers]], weights_F: Numbers) -> Numbers:
+    """Projected gradient ascent; a step is halved until it gains, and doubled after it has."""
+    value, gradient_F = objective(weights_F)
+    step = 1.0
+    for _ in range(_STEPS):
+        while step > _SMALLEST_STEP:
+            tried_F = np.maximum(weights_F + step * gradient_F, 0.0)
+            reached, slope_F = objective(tried_F)
+            if reached > value:
+                break
+            step /= 2
+        else:
+            break
+        weights_F, value, gradient_F, step = tried_F, reached, slope_F, 2 * step
+    return weights_F
+
+
+def fit_verified_confidence(
+    read: Sequence[VerifiedQuestion], weights: VerificationWeights
+) -> tuple[VerifiedConfidence, float]:
+    """The confidence of first answers that were verified in one passage or in all, and its calibration error."""
+    rows, right = [], []
+    for each in read:
+        for phrases in each.phrases:
+            ranked = best_of_passages(phrases, weights)
+            if ranked:
+                scores = [weights.score(phrase.features) for phrase in ranked]
+                rows.append(confidence_features(scores, [phrase.features for phrase in ranked])[0])
+                right.append(each.is_right(ranked[0]))
+    right_N = np.array(right, dtype=np.float64)
+    if not 0 < right_N.sum() < len(right_N):
+        raise ConfigError(
+            f"Of {len(right_N)} verified answers {int(right_N.sum())} are right; confidence needs examples of both."
+        )
+    _, intercept, weights_F = fit_nonnegative(np.array(rows), right_N, L2)
+    score, gap, log_probability, unverified = weights_F.tolist()
+    fitted = VerifiedConfidence(
+        intercept=intercept, score=score, gap=gap, log_probability=log_probability, unverified=unverified
+    )
+    probability_N = 1 / (1 + np.exp(-(np.array(rows) @ weights_F + intercept)))
+    return fitted, 100 * expected_calibration_error(probability_N, right_N.astype(bool))
+
+
+def auto_table(read: Sequence[VerifiedQuestion], weights: VerificationWeights) -> list[AutoRow]:
+    """From reading never to reading always, in steps of five percent of the questions."""
+    if not read:
+        raise DataError("No question has an answer; give a SQuAD file with some.")
+    confidence_N = np.array([each.confidence for each in read])
+    before_N = np.array([each.right for each in read])
+    after_N = np.array([_verified_right(each, weights) for each in read])
+    rows = []
+    for share in SHARES:
+        below = 1.0 if share == 1 else float(np.quantile(confidence_N, share)) if share else 0.0
+        read_N = confidence_N < below if share < 1 else np.ones(len(read), dtype=bool)
+        rows.append(AutoRow(below, 100 * float(read_N.mean()), 100 * float(np.where(read_N, after_N, before_N).mean())))
+    return rows
+
+
+def _verified_right(each: VerifiedQuestion, weights: VerificationWeights, *, first_only: bool = False) -> bool:
+    ranked = best_of_passages(each.phrases[0 if first_only else 1], weights)
+    return each.is_right(ranked[0]) if ranked else each.right
+
+
+def choose_auto(rows: Sequence[AutoRow], tolerance: float = TOLERANCE) -> AutoRow:
+    """The smallest share of reading within `tolerance` points of the exact match of reading always."""
+    always = rows[-1].exact_match
+    return min((row for row in rows if row.exact_match >= always - tolerance), key=lambda row: row.share)

@@ -1,0 +1,173 @@
+"""Weights of verification: those that made the data are found again, and the smallest share of reading is chosen."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from densephrases.data.squad import GoldAnswer, Question, read_squad, sample_path
+from densephrases.errors import ConfigError, DataError
+from densephrases.evaluate.tune.confidence import AskedQuestion, articles_of, asked_without_article, questions_about
+from densephrases.evaluate.tune.verification import (
+    AutoRow,
+    VerifiedQuestion,
+    auto_table,
+    choose_auto,
+    fit_ranking,
+    fit_softmax,
+    fit_verified_confidence,
+    read_questions,
+    verification_report,
+)
+from densephrases.nn.phrase_model import PhraseModel
+from densephrases.search.phrase_index import PhraseIndex
+from densephrases.search.verification.verifier import ReadPhrase
+from densephrases.search.verification.weights import RankingFeatures, VerificationWeights
+from densephrases.text.documents import Document
+from tests.search.verification.made_up import result
+
+TEXT = "right wrong"
+
+
+def phrase(is_right: bool, reader: float, retrieval: float, passage: int, unverified: float = 0.0) -> ReadPhrase:
+    span = (0, 5) if is_right else (6, 11)
+    features = RankingFeatures(
+        reader=reader, retrieval=retrieval, agreement=0.0, log_probability=reader - 10, unverified=unverified
+    )
+    found = result(TEXT, span, retrieval, 0.5, f"doc{passage}")
+    return ReadPhrase(found, *span, features)
+
+
+def asked(number: int, answerable: bool = True) -> AskedQuestion:
+    answers = (GoldAnswer("right", 0),) if answerable else ()
+    return AskedQuestion(Question(str(number), f"Question {number}?", answers), f"article {number % 4}")
+
+
+def made_up(count: int, reader: float = 1.5, retrieval: float = 0.5) -> list[VerifiedQuestion]:
+    """The right phrase is drawn by a softmax of the given weights; search alone is right for half of the questions."""
+    rng = np.random.default_rng(0)
+    found = []
+    for number in range(count):
+        read, searched = rng.normal(0, 2, 3), rng.normal(0, 2, 3)
+        powers = np.exp(reader * read + retrieval * searched)
+        right = rng.choice(3, p=powers / powers.sum())
+        phrases = [phrase(i == right, float(read[i]), float(searched[i]), i) for i in range(3)]
+        before = bool(rng.random() < 0.5)
+        confidence = float(rng.uniform(0.5, 1.0) if before else rng.uniform(0.0, 0.6))
+        found.append(VerifiedQuestion(asked(number), confidence, before, (phrases[:1], phrases)))
+    return found
+
+
+def test_the_weights_that_made_the_choices_are_found() -> None:
+    weights = fit_ranking(made_up(4000))
+    assert weights.reader == pytest.approx(1.5, rel=0.15)
+    assert weights.retrieval == pytest.approx(0.5, rel=0.15)
+    assert weights.agreement < 0.1, "what never differs is forgotten"
+
+
+def test_no_weight_is_negative_and_none_runs_away() -> None:
+    taught = [(np.array([[5.0, -1.0], [0.0, 1.0]]), np.array([True, False]))] * 20
+    weights = fit_softmax(taught, 1e-3)
+    assert weights[1] == 0
+    assert 0 < weights[0] < 100
+
+
+def test_the_gradient_leads_to_the_maximum() -> None:
+    rng = np.random.default_rng(1)
+    taught = [(rng.normal(size=(4, 2)), np.arange(4) == rng.integers(4)) for _ in range(200)]
+
+    def value(weights: np.ndarray) -> float:
+        scale = np.sqrt(np.mean([((f - f.mean(axis=0)) ** 2).mean(axis=0) for f, _ in taught], axis=0))
+        logits = [(f @ weights, right) for f, right in taught]
+        likelihood = np.mean([each[right].sum() - np.log(np.exp(each).sum()) for each, right in logits])
+        return float(likelihood - 0.01 / 2 * ((weights * scale) ** 2).sum())
+
+    found = fit_softmax(taught, 0.01)
+    around = [found + step * np.eye(2)[axis] for axis in range(2) for step in (-0.02, 0.02)]
+    assert all(value(found) >= value(np.maximum(other, 0)) - 1e-9 for other in around)
+
+
+def test_questions_without_right_and_wrong_phrases_teach_nothing() -> None:
+    nothing = [VerifiedQuestion(asked(0), 0.5, False, ([], [phrase(False, 1.0, 1.0, 0)]))]
+    with pytest.raises(DataError, match="No question has right and wrong phrases"):
+        fit_ranking(nothing)
+
+
+def test_verified_confidence_follows_the_truth() -> None:
+    read = made_up(3000)
+    weights = VerificationWeights(reader=1.5, retrieval=0.5)
+    confidence, error = fit_verified_confidence(read, weights)
+    assert confidence.gap > 0
+    assert error < 6
+    with pytest.raises(ConfigError, match="confidence needs examples of both"):
+        fit_verified_confidence([each for each in read if not each.phrases[1]], weights)
+
+
+def test_the_table_goes_from_reading_never_to_reading_always() -> None:
+    read, weights = made_up(1000), VerificationWeights(reader=1.5, retrieval=0.5)
+    rows = auto_table(read, weights)
+    after = np.array([max(each.phrases[1], key=lambda p: weights.score(p.features)).text == "right" for each in read])
+    before, sure = np.array([each.right for each in read]), np.array([each.confidence for each in read])
+    assert (rows[0].share, rows[-1].share) == (0.0, 100.0)
+    assert rows[0].exact_match == pytest.approx(100 * before.mean())
+    assert rows[-1].exact_match == pytest.approx(100 * after.mean())
+    for row in rows[1:-1]:
+        assert row.share == pytest.approx(100 * (sure < row.below).mean())
+        assert row.exact_match == pytest.approx(100 * np.where(sure < row.below, after, before).mean())
+
+
+def test_the_smallest_share_that_is_nearly_as_good_is_chosen() -> None:
+    rows = [AutoRow(0.0, 0, 50.0), AutoRow(0.4, 30, 59.6), AutoRow(0.6, 50, 59.8), AutoRow(1.0, 100, 60.0)]
+    assert choose_auto(rows) == rows[2]
+    assert choose_auto(rows, 0.4) == rows[1]
+    worse = [AutoRow(0.0, 0, 50.0), AutoRow(1.0, 100, 40.0)]
+    assert choose_auto(worse) == worse[0], "a reader that only harms is never asked"
+
+
+def test_the_report_has_all_weights() -> None:
+    read = made_up(1000)
+    read += [
+        VerifiedQuestion(asked(number, answerable=False), 0.2, False, each.phrases)
+        for number, each in enumerate(read[:200])
+    ]
+    found = verification_report(read, 3)
+    weights = VerificationWeights.from_dict(found.weights)
+    assert (found.questions, found.unanswerable, weights.passages) == (1200, 200, 3)
+    assert weights.auto_below == found.chosen.below
+    assert weights.confidence is not None
+    assert found.verified > found.verified_by_one
+    assert found.rows[0].exact_match == found.unverified
+
+
+def test_a_whole_model_is_read_and_fitted(tiny_base: Path, tmp_path: Path) -> None:
+    model = PhraseModel.from_base(tiny_base, reads=True)
+    model.config = model.config.with_confidence(
+        {"intercept": 0.0, "score": 0.01, "gap": 0.1, "share": 0.1, "temperature": 1.0}
+    )
+    passages = read_squad(sample_path())
+    articles = list(articles_of(passages))[:6]
+    index = PhraseIndex.create(tmp_path / "index", articles, model=model.encoder())
+    titles = {article.title for article in articles}
+    questions = [each for each in questions_about(passages) if each.article in titles][:12]
+    questions += asked_without_article(questions, 0.25)
+    told: list[int] = []
+    read = read_questions(index, articles, questions, 2, told.append)
+    assert sum(told) == len(questions) == len(read)
+    for each in read:
+        one, two = ({p.found.passage for p in phrases} for phrases in each.phrases)
+        assert len(one) == 1
+        assert one < two or one == two
+        assert len(two) <= 2
+        if each.asked.without_article:
+            assert each.asked.article not in {p.found.document.title for p in each.phrases[1]}
+
+
+def test_models_that_cannot_be_fitted_are_refused(tiny_model: PhraseModel, tiny_base: Path, tmp_path: Path) -> None:
+    documents = [Document("a", "The tower.")]
+    blind = PhraseIndex.create(tmp_path / "blind", documents, model=tiny_model.encoder())
+    with pytest.raises(ConfigError, match="base 'tiny' has no reading head"):
+        read_questions(blind, documents, [asked(0)])
+    unsure = PhraseModel.from_base(tiny_base, reads=True).encoder()
+    index = PhraseIndex.create(tmp_path / "unsure", documents, model=unsure)
+    with pytest.raises(ConfigError, match="no confidence weights; fit them first"):
+        read_questions(index, documents, [asked(0)])
