@@ -23,16 +23,21 @@ from densephrases.evaluate.reading import (
     read_passages,
 )
 from densephrases.index.kinds import Quantizer
+from densephrases.index.segment.passage_terms import SegmentTerms
 from densephrases.index.vectors.store import VectorStore
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
 from densephrases.model.padding import TokenBatch
 from densephrases.model.tokenizer import phrase_max_span
+from densephrases.search.ranking.contenders import CONTENDERS, Contenders
+from densephrases.search.ranking.features import FEATURES
+from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.scoring import in_passage as spans
-from densephrases.search.scoring.lexical import REPETITION_SHARE
+from densephrases.search.scoring.lexical import REPETITION_SHARE, QuestionTerms, TermWeights
 from densephrases.text.hashed_terms import terms
 from densephrases.text.passages import Passage
 from tests.index.made_up import code_for
+from tests.text.sentence_oracle import sentences_around
 
 HIDDEN = 32
 
@@ -205,6 +210,64 @@ def test_collection_like_brute_force(
             scores = brute_scores_with_words(encoded, encoder.config, threshold, row, number)
             found[number] = {span: score - cost for span, score in scores.items()}
         check(prediction, encoded, found)
+
+
+RANKING = {"temperature": 2.0} | {name: (-1) ** place * (0.3 + place / 9) for place, name in enumerate(FEATURES)}
+
+
+def ranked_by_hand(
+    encoded: EncodedDataset, config: ModelConfig, row: int, scored: dict[int, dict[tuple[int, int], float]]
+) -> tuple[float, str]:
+    """Score and text of the best of the first 20 distinct phrases, ranked again one question at a time."""
+    flat = sorted((-score, number, span) for number, spans in scored.items() for span, score in spans.items())
+    first: dict[tuple[int, str], tuple[float, int, tuple[int, int]]] = {}
+    for negative, number, span in flat:
+        first.setdefault((number, span_text(encoded, number, span).lower().strip(".")), (-negative, number, span))
+    kept = list(first.values())[:CONTENDERS]
+    passages = [encoded.passages[number].passage for _, number, _ in kept]
+    offsets = [encoded.passage_vectors[number].offsets_T2[list(span)] for _, number, span in kept]
+    spans_N2 = np.array([(both[0, 0], both[1, 1]) for both in offsets], dtype=np.int64)
+    sentences = [sentences_around(p.text, *span) for p, span in zip(passages, spans_N2.tolist(), strict=True)]
+    weight = config.lexical_weight
+    contenders = Contenders(
+        np.array([0, len(kept)]),
+        np.array([score for score, _, _ in kept], dtype=np.float32),
+        np.array([weight * passage_cost(encoded, row, number) for _, number, _ in kept], dtype=np.float32),
+        np.array([number for _, number, _ in kept]),
+        spans_N2,
+        np.array([(s.start, s.end) for s in sentences]),
+        [p.text for p in passages],
+        [p.title for p in passages],
+    )
+    segment = SegmentTerms.from_passages([p.passage for p in encoded.passages])
+    text = encoded.questions[row][1].text
+    asked = QuestionTerms.from_questions([text], TermWeights.from_segments([segment]), weight) if weight else None
+    scores = PhraseRanking.from_dict(RANKING).scores(contenders, asked)
+    return float(scores.max()), contenders.phrase_texts[int(scores.argmax())]
+
+
+@every_setting
+@pytest.mark.parametrize("own", [True, False])
+def test_the_first_phrases_are_ranked_again(
+    seed: int, coherency: bool, threshold: float | None, own: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "QUESTIONS_AT_ONCE", 4)
+    encoder = RandomEncoder(seed, coherency)
+    encoded, config = encode_dataset(encoder, random_file(seed)), encoder.config.with_ranking(RANKING)
+    predictions = (read_passages if own else read_collection)(encoded, config, threshold)
+    assert [p.question for p in predictions] == [asked for _, asked in encoded.questions]
+    for row, (own_number, _) in enumerate(encoded.questions):
+        found = {}
+        for number in [own_number] if own else range(len(encoded.passages)):
+            cost = 0.0 if own else config.lexical_weight * passage_cost(encoded, row, number)
+            scores = brute_scores_with_words(encoded, config, threshold, row, number)
+            found[number] = {span: score - cost for span, score in scores.items()}
+        if not any(found.values()):
+            assert (predictions[row].answer, predictions[row].score) == ("", -math.inf)
+            continue
+        score, text = ranked_by_hand(encoded, config, row, found)
+        assert predictions[row].score == pytest.approx(score, rel=1e-4, abs=1e-4)
+        assert predictions[row].answer == text
 
 
 @every_setting

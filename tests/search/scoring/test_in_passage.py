@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from densephrases.search.scoring.in_passage import Span, SpanPenalties, best_span
+from densephrases.search.scoring.in_passage import Scores, Span, SpanPenalties, Tokens, best_span, ranked_spans
 
 SCORES = st.integers(-8, 8).map(float) | st.just(-math.inf)  # whole numbers: sums are exact
 
@@ -22,11 +21,14 @@ class Case:
     coherency: list[list[float]] | None
 
     def search(self, penalties: SpanPenalties | None = None) -> Span | None:
+        return best_span(*self.arrays(), penalties)
+
+    def arrays(self) -> tuple[Scores, Scores, Tokens, Scores | None]:
         start, end = (np.array(scores, dtype=np.float32) for scores in (self.start, self.end))
-        pairs: NDArray[np.float32] | None = None
+        pairs: Scores | None = None
         if self.coherency is not None:
             pairs = np.array(self.coherency, dtype=np.float32).reshape(len(start), len(start))
-        return best_span(start, end, np.array(self.max_span, dtype=np.int64), pairs, penalties)
+        return start, end, np.array(self.max_span, dtype=np.int64), pairs
 
     def score(self, i: int, j: int) -> float:
         return self.start[i] + self.end[j] + (0 if self.coherency is None else self.coherency[i][j])
@@ -56,6 +58,25 @@ def test_costs_like_brute_force(case: Case, several: list[int], first: int) -> N
     scored = [Span(i, j, case.score(i, j) - float(penalties[i, j])) for i, j in spans]
     best = max(scored, key=lambda span: span.score, default=None)
     assert found == (None if best is None or best.score == -math.inf else best)
+
+
+@given(
+    cases(),
+    st.none() | st.lists(st.integers(0, 8), min_size=81, max_size=81),
+    st.sampled_from([1, 2, 32]),
+    st.sampled_from([-math.inf, -3.0, 4.0]),
+)
+def test_all_spans_best_first(case: Case, several: list[int] | None, first: int, least: float) -> None:
+    """Ties by position; penalties are paid."""
+    costs = np.array(several or [0] * 81, dtype=np.float32).reshape(9, 9)
+    penalties: SpanPenalties | None = None if several is None else lambda start_N, end_N: costs[start_N, end_N]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("densephrases.search.scoring.in_passage._FIRST_SPANS", first)
+        found = list(ranked_spans(*case.arrays(), penalties, least))
+    spans = [(i, j) for i in range(len(case.start)) for j in range(i, case.max_span[i] + 1)]
+    scored = [Span(i, j, case.score(i, j) - float(costs[i, j])) for i, j in spans]
+    kept = [span for span in scored if span.score >= least and span.score > -math.inf]
+    assert found == sorted(kept, key=lambda span: (-span.score, span.start, span.end))
 
 
 @given(cases())

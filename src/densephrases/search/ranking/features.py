@@ -19,6 +19,7 @@ PHRASE_FEATURES = (*LEXICAL_FEATURES, "cut_before", "cut_after")
 SHARE_FEATURES = ("overlap", "agreement")
 FEATURES = (*PHRASE_FEATURES, *SHARE_FEATURES)
 
+_SENTENCE_CHARACTERS = 300  # of a sentence that are read on each side of a phrase
 _WINDOW_WORDS = 8  # on each side of a phrase
 _WINDOW_CHARACTERS = 100  # among which those words are looked for
 _LAST_WORD = re.compile(r"\w+ \Z")
@@ -85,11 +86,17 @@ def _lexical_features(contenders: Contenders, terms: QuestionTerms | None) -> Se
     rows = list(zip(contenders.texts, contenders.spans_N2.tolist(), contenders.sentences_N2.tolist(), strict=True))
     around: list[Iterable[str]] = [
         contenders.phrase_texts,
-        (f"{text[first:start]} {text[end:last]}" for text, (start, end), (first, last) in rows),
+        (_beside(text, start, end, first, last) for text, (start, end), (first, last) in rows),
         (_window(text, start, end) for text, (start, end), _ in rows),
         contenders.titles,
     ]
     return [contenders.lexical_N, *(terms.matched(question_N, texts) for texts in around)]
+
+
+def _beside(text: str, start: int, end: int, first: int, last: int) -> str:
+    """What the sentences from `first` to `last` have beside the phrase; not all of a table without sentence ends."""
+    before = text[max(first, start - _SENTENCE_CHARACTERS) : start]
+    return f"{before} {text[end : min(last, end + _SENTENCE_CHARACTERS)]}"
 
 
 def _window(text: str, start: int, end: int) -> str:
