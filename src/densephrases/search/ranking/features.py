@@ -1,7 +1,7 @@
 """What tells the first phrases of a question apart, beside their scores."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,15 +82,16 @@ def _overlaps(passage_K: Ints, spans_K2: Ints) -> Mask:
 def _lexical_features(contenders: Contenders, terms: QuestionTerms | None) -> Sequence[Floats | Numbers]:
     if terms is None:
         return [np.zeros(len(contenders))] * len(LEXICAL_FEATURES)
-    question_N = contenders.question_N
     rows = list(zip(contenders.texts, contenders.spans_N2.tolist(), contenders.sentences_N2.tolist(), strict=True))
-    around: list[Iterable[str]] = [
-        contenders.phrase_texts,
-        (_beside(text, start, end, first, last) for text, (start, end), (first, last) in rows),
-        (_window(text, start, end) for text, (start, end), _ in rows),
-        contenders.titles,
+    around = [
+        *contenders.phrase_texts,
+        *(_beside(text, start, end, first, last) for text, (start, end), (first, last) in rows),
+        *(_window(text, start, end) for text, (start, end), _ in rows),
+        *contenders.titles,
     ]
-    return [contenders.lexical_N, *(terms.matched(question_N, texts) for texts in around)]
+    kinds = len(LEXICAL_FEATURES) - 1
+    matched_N = terms.matched(np.tile(contenders.question_N, kinds), around)  # at once, since each call takes time
+    return [contenders.lexical_N, *np.split(matched_N, kinds)]
 
 
 def _beside(text: str, start: int, end: int, first: int, last: int) -> str:
