@@ -56,6 +56,15 @@ def test_one_answer_a_line(densephrases: Command, made_index: Path) -> None:
         assert title == {"tower.txt": "tower", "cities/london.md": "London", "cities/paris.txt": "paris"}[document]
 
 
+def test_why(densephrases: Command, made_index: Path) -> None:
+    plain = rows(densephrases("ask", made_index, QUESTION, "-k", "2").out)
+    explained = rows(densephrases("ask", made_index, QUESTION, "-k", "2", "--why").out)
+    assert [row[:-1] for row in explained] == plain
+    assert all(re.fullmatch(r"start .*, end .*; found at place \d+; has .*", row[-1]) for row in explained)
+    (line,) = densephrases("ask", made_index, QUESTION, "-k", "1", "--why", "--json").out.splitlines()
+    assert json.loads(line)["answers"][0]["explanation"]["rank"] == 1
+
+
 def test_five_answers_unless_told(densephrases: Command, made_index: Path) -> None:
     assert len(rows(densephrases("ask", made_index, QUESTION).out)) == 5
 

@@ -48,6 +48,7 @@ def client(service: Running) -> Iterator[Client]:
         {"documents": {"tower", "paris"}, "effort": 1.0},
         {"where": {"year": 1889}, "exact": True},
         {"lexical_weight": 2.0},
+        {"explain": True},
     ],
 )
 def test_search(client: Client, index: PhraseIndex, options: Any) -> None:

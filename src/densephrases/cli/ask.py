@@ -45,6 +45,9 @@ def ask(
     lexical_weight: LexicalWeight = None,
     truecase: Truecase = True,
     verify: VerifyOption = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="Explain each answer: its scores, and what words it matches.")
+    ] = False,
     model: IndexModel = None,
     task: Task = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per question.")] = False,
@@ -53,7 +56,8 @@ def ask(
     """Answer questions from an index.
 
     If stdout is not a terminal, each answer is one line of fields separated by tabs: rank, answer, score, confidence,
-    title and id of the document. If questions come from a file or from stdin, the question is the first field.
+    title and id of the document, and with --why the explanation. If questions come from a file or from stdin, the
+    question is the first field.
     """
     from densephrases.search.phrase_index import PhraseIndex
 
@@ -70,6 +74,7 @@ def ask(
         lexical_weight=lexical_weight,
         truecase=truecase,
         verify=verify,
+        explain=why,
     )
     index = PhraseIndex.open(folder, model, task)
     show, request = _show(request, as_json, single=question is not None, batch=file is not None)

@@ -13,6 +13,8 @@ from densephrases.index.info import IndexInfo
 from densephrases.index.progress import Progress
 from densephrases.index.settings import IndexSettings
 from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
+from densephrases.search.explain.evidence import Evidence
+from densephrases.search.explain.explanation import Explanation
 from densephrases.search.relations import Fact, RelationQuery
 from densephrases.search.request import SearchRequest
 from densephrases.text.documents import Document
@@ -131,6 +133,16 @@ def _as_json(value: Any) -> Any:
     return list(value) if isinstance(value, list | tuple | set | frozenset) else value
 
 
+def _explanation(values: dict[str, Any]) -> Explanation:
+    words = {name: tuple(values[name]) for name in ("matched", "missing")}
+    return Explanation(**{**values, **words, "evidence": Evidence(**values["evidence"])})
+
+
 def _answer(values: dict[str, Any]) -> Answer:
-    parts = {"document": SourceDocument(**values["document"]), "phrase": PhraseSpan(**values["phrase"])}
+    parts: dict[str, Any] = {
+        "document": SourceDocument(**values["document"]),
+        "phrase": PhraseSpan(**values["phrase"]),
+    }
+    if (why := values.get("explanation")) is not None:
+        parts["explanation"] = _explanation(why)
     return Answer(**{**values, **parts})

@@ -33,6 +33,7 @@ class ShowLines:
             confidence = "" if answer.confidence is None else f"{answer.confidence:.3f}"
             document = answer.document
             fields = [str(rank), answer.text, f"{answer.score:.3f}", confidence, document.title, document.id]
+            fields += [] if answer.explanation is None else [str(answer.explanation)]
             typer.echo("\t".join(one_line(field) for field in [question] * self.several + fields))
         if not answers:
             typer.echo(f"{one_line(question)}: {self.no_answer}" if self.several else self.no_answer, err=True)

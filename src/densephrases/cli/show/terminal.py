@@ -32,6 +32,8 @@ class ShowInTerminal:
         for rank, answer in enumerate(apart(answers)[: self.limit], start=1):
             table.add_row(Text(f"{rank}.", "dim"), highlighted(answer))
             table.add_row("", Text(_source(answer), "dim"))
+            if answer.explanation is not None:
+                table.add_row("", Text(one_line(str(answer.explanation)), "dim italic"))
         self.console.print(table if answers else self.no_answer)
         self.console.print()
 

@@ -60,7 +60,7 @@ def _refuse_unfit(score_lists: Sequence[ArrayLike], correct: Sequence[Sequence[b
 
 def fit_nonnegative(features_NF: Numbers, correct_N: Numbers, l2: float) -> tuple[float, float, Numbers]:
     """Loss, intercept and weights; drops the feature with the most negative weight until none is negative."""
-    used = np.ones(features_NF.shape[1], dtype=bool)
+    used = features_NF.std(axis=0) > 0  # a feature that is always the same, such as evidence not given, tells nothing
     while True:
         intercept, weights = _logistic_regression(features_NF[:, used], correct_N, l2)
         if not (weights < 0).any():

@@ -120,6 +120,28 @@ class PhraseItem(BaseModel):
     end: int
 
 
+class EvidenceItem(BaseModel):
+    """Shares of the question's terms, weighted by IDF, that do not stand around the answer."""
+
+    missing: float
+    unstated: float
+    names: float
+
+
+class ExplanationItem(BaseModel):
+    """Why an answer stands where it stands."""
+
+    start: float
+    end: float
+    penalties: float
+    ranking: float
+    rank: Annotated[int, Field(description="Place before the final ranking and verification, from 1.")]
+    reader: float | None
+    matched: list[str]
+    missing: list[str]
+    evidence: EvidenceItem
+
+
 class AnswerItem(BaseModel):
     text: Annotated[str, Field(description="The phrase, sentence or passage; for the unit document, its best passage.")]
     score: float
@@ -142,6 +164,10 @@ class AnswerItem(BaseModel):
             "and search together."
         ),
     ]
+
+    explanation: Annotated[
+        ExplanationItem | None, Field(description="The parts of its score; null unless `explain` asks for it.")
+    ] = None
 
 
 class QuestionResult(BaseModel):
