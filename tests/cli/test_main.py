@@ -79,7 +79,7 @@ def test_the_commands() -> None:
     found = commands(main.app)
     assert found["train"] == ["average", "phrases", "queries", "questions", "reader"]
     assert found["generate"] == ["answers", "distant", "filter", "join-passages", "questions", "strip-passages"]
-    assert found["tune"] == ["confidence", "filter", "length", "lexical", "quantizer", "verification"]
+    assert found["tune"] == ["confidence", "filter", "length", "lexical", "quantizer", "ranking", "verification"]
     assert found["eval"] == ["confidence", "open", "reader", "reading", "slots"]
     assert found.keys() == {
         *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "serve", "mcp", "demo"),

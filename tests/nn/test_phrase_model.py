@@ -44,7 +44,7 @@ def model_of(base: Path, **switches: Any) -> PhraseModel:
 def test_shapes(tiny_base: Path, switches: dict[str, Any]) -> None:
     model = model_of(tiny_base, **switches)
     size = switches.get("dim", HIDDEN)
-    vectors, filters, questions = model(token_rows(3, 7), [token_rows(2, 4)])
+    vectors, filters, questions, _ = model(token_rows(3, 7), [token_rows(2, 4)])
     assert vectors.shape == (3, 7, size)
     assert filters.shape == (3, 7, 2)
     assert questions.start_BD.shape == questions.end_BD.shape == (2, size)
@@ -56,7 +56,7 @@ def test_shapes(tiny_base: Path, switches: dict[str, Any]) -> None:
 def test_groups_of_questions_stand_in_turn(tiny_base: Path, switches: dict[str, Any]) -> None:
     model = model_of(tiny_base, **switches)
     groups = [token_rows(2, 4), token_rows(3, 9, seed=1)]
-    _, _, found = model(token_rows(1, 5), groups)
+    _, _, found, _ = model(token_rows(1, 5), groups)
     apart = [model.question_states(*group) for group in groups]
     assert torch.allclose(found.start_BD, torch.cat([states.start_BD for states in apart]), atol=1e-6)
     assert torch.allclose(found.end_BD, torch.cat([states.end_BD for states in apart]), atol=1e-6)

@@ -16,7 +16,7 @@ def test_confidence_is_measured_and_nothing_is_stored(densephrases: Command, tmp
     before = (resolve("small") / "config.json").read_bytes()
     unanswerable = tmp_path / "unanswerable.json"
     unanswerable.write_text(sample_path().read_text().replace('"answers": [', '"is_impossible": true, "answers": ['))
-    options = ["--index", tmp_path / "index", "--plot", tmp_path / "plot.png", "--absent", "0.5"]
+    options = ["--index", tmp_path / "index", "--plot", tmp_path / "plot.png", "--absent", "0.5", "--swapped", "0"]
     result = densephrases("eval", "confidence", sample_path(), *options, "--unanswerable", unanswerable, "--json")
     assert result.code == 0
     values = json.loads(result.out)

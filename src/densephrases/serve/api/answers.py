@@ -117,6 +117,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
     """All fields, so that a client can rebuild the same `Answer`."""
     return {
         **answer.to_dict(),
+        "explanation": None if answer.explanation is None else answer.explanation.to_dict(),
         "phrase": asdict(answer.phrase),
         "passage_start": answer.passage_start,
         "sentence_start": answer.sentence_start,
