@@ -36,7 +36,7 @@ def create_server(source: Source) -> MCPServer[Any]:
         min_confidence: Annotated[float, Field(ge=0, le=1, description="Drops answers below this probability")] = 0.0,
         verify: Annotated[
             Verify | None,
-            Field(description="Reads so many passages again for a better first answer, or 'auto'; takes longer"),
+            Field(description="Number of passages to read again for a better first answer, or 'auto'; takes longer"),
         ] = None,
     ) -> list[dict[str, Any]]:
         """Find the best answers to a question in the documents, with sentence, document id and offsets."""

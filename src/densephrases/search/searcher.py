@@ -28,7 +28,7 @@ from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import SearchableSegment, exact_candidates, searchable_segments
 from densephrases.search.scoring.windows import Queries
 from densephrases.search.timings import Timings
-from densephrases.search.verification.verifier import Verifier
+from densephrases.search.verification.verifier import RESULTS_PER_PASSAGE, Verifier
 from densephrases.search.verification.weights import VerificationWeights
 from densephrases.text.truecase import Truecaser
 
@@ -36,7 +36,6 @@ QUESTIONS_AT_ONCE = 64  # a few thousand phrases are scored for each, so that a 
 _TRUECASE_CHARACTERS = 10_000_000  # of text are enough to learn the usual case of words, in three seconds
 _FILTERS_KEPT = 8  # whose row masks, one byte per row, stay in memory for the next search
 _VERIFIED_BYTES = 1 << 26  # of the smallest files, after a search has failed
-_RESULTS_PER_READ_PASSAGE = 4  # of which verification chooses different passages
 
 
 class Searcher:
@@ -233,7 +232,7 @@ class Searcher:
     def _to_verify(self, request: SearchRequest) -> int:
         """Results that verification needs."""
         verify = self._verify(request)
-        return _RESULTS_PER_READ_PASSAGE * (self._verifier.weights.passages if verify == "auto" else verify)
+        return RESULTS_PER_PASSAGE * (self._verifier.weights.passages if verify == "auto" else verify)
 
     def _answers(
         self, questions: Sequence[str], found: Sequence[Phrases], texts: PassageTexts, request: SearchRequest

@@ -15,7 +15,7 @@ from densephrases.text.normalize import normalize_answer
 from densephrases.text.sentences import TextSpan, sentence_spans
 from densephrases.text.words import is_inside_word
 
-# A pattern such as `.*` is tried on so many words and characters at a time: few enough to backtrack over.
+# The longest text that a pattern such as `.*` is tried on at a time: short enough to backtrack over.
 PATTERN_WORDS = 10
 PATTERN_CHARACTERS = 100
 

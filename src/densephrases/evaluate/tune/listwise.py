@@ -66,6 +66,19 @@ def fit_weights(lists: Lists, l2_F: Numbers) -> Numbers:
     return weights_F
 
 
+def fit_nonnegative_weights(lists: Lists, l2_F: Numbers) -> Numbers:
+    """As `fit_weights`; the feature with the most negative weight is dropped until none is negative."""
+    used = np.ones(len(l2_F), dtype=bool)
+    while True:
+        weights = fit_weights(Lists(lists.edges_B, lists.features_NF[:, used], lists.right_N), l2_F[used])
+        if not (weights < 0).any():
+            break
+        used[np.flatnonzero(used)[weights.argmin()]] = False
+    weights_F = np.zeros(len(used))
+    weights_F[used] = weights
+    return weights_F
+
+
 def _newton_step(lists: Lists, weights_F: Numbers, l2_F: Numbers) -> Numbers:
     """With the curvature of the loss, or where that is not convex, of its first term, which is: both lead downhill."""
     logits_N = lists.features_NF @ weights_F

@@ -10,26 +10,30 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from densephrases.arrays import Mask
 from densephrases.data.matching.em_f1 import best_over_answers, exact_match
 from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.calibration_metrics import expected_calibration_error
 from densephrases.evaluate.tune.calibration import L2, fit_nonnegative
 from densephrases.evaluate.tune.confidence import AskedQuestion, asked_in_batches
+from densephrases.evaluate.tune.listwise import Lists, fit_nonnegative_weights
 from densephrases.search.answers import Answer
 from densephrases.search.confidence import RIVALS, Numbers
 from densephrases.search.phrase_index import PhraseIndex
-from densephrases.search.verification.verifier import ReadPhrase, Verifier, best_of_passages, phrases_of
+from densephrases.search.verification.verifier import (
+    RESULTS_PER_PASSAGE,
+    ReadPhrase,
+    Verifier,
+    best_of_passages,
+    phrases_of,
+)
 from densephrases.search.verification.weights import VerificationWeights, VerifiedConfidence, confidence_features
 from densephrases.text.documents import Document
 
 PASSAGES = 3
 TOLERANCE = 0.3  # points of exact match that "auto" may lose against reading always
 SHARES = tuple(number / 20 for number in range(21))
-RESULTS_PER_PASSAGE = 4
 RANKED_BY = ("reader", "retrieval", "agreement")
-
-_STEPS = 500
-_SMALLEST_STEP = 1e-6
 
 # Shape suffixes: Q questions, C phrases of a question, F features, N questions of a measure.
 
@@ -155,51 +159,12 @@ def fit_ranking(read: Sequence[VerifiedQuestion], l2: float = L2) -> Verificatio
     return VerificationWeights(**dict(zip(RANKED_BY, fit_softmax(taught, l2).tolist(), strict=True)))
 
 
-def fit_softmax(taught: Sequence[tuple[Numbers, Numbers]], l2: float) -> Numbers:
-    """Non-negative weights (F) by gradient ascent; the penalty applies to features of unit variance in a question."""
-    longest = max(len(right_C) for _, right_C in taught)
-    features_QCF = np.zeros((len(taught), longest, taught[0][0].shape[1]))
-    right_QC, there_QC = (np.zeros((len(taught), longest), dtype=bool) for _ in range(2))
-    for row, (features_CF, right_C) in enumerate(taught):
-        features_QCF[row, : len(right_C)] = features_CF - features_CF.mean(axis=0)
-        right_QC[row, : len(right_C)], there_QC[row, : len(right_C)] = right_C, True
-    scale_F = np.sqrt((features_QCF[there_QC] ** 2).mean(axis=0))
-    scale_F = np.where(scale_F > 0, scale_F, 1.0)
-    features_QCF /= scale_F
-
-    def objective(weights_F: Numbers) -> tuple[float, Numbers]:
-        logits_QC = np.where(there_QC, features_QCF @ weights_F, -np.inf)
-        (all_Q, share_QC), (good_Q, good_QC) = (_softmax(np.where(m, logits_QC, -np.inf)) for m in (there_QC, right_QC))
-        gradient_F = np.einsum("qc,qcf->f", good_QC - share_QC, features_QCF) / len(taught)
-        value = float((good_Q - all_Q).mean()) - l2 / 2 * float(weights_F @ weights_F)
-        return value, gradient_F - l2 * weights_F
-
-    return _ascend(objective, np.ones(features_QCF.shape[2])) / scale_F
-
-
-def _softmax(logits_QC: Numbers) -> tuple[Numbers, Numbers]:
-    """The logarithm of the sum of exponentials, and the share of each in it."""
-    most_Q1 = logits_QC.max(axis=1, keepdims=True)
-    powers_QC = np.exp(logits_QC - most_Q1)
-    sums_Q1 = powers_QC.sum(axis=1, keepdims=True)
-    return (most_Q1 + np.log(sums_Q1))[:, 0], powers_QC / sums_Q1
-
-
-def _ascend(objective: Callable[[Numbers], tuple[float, Numbers]], weights_F: Numbers) -> Numbers:
-    """Projected gradient ascent; a step is halved until it gains, and doubled after it has."""
-    value, gradient_F = objective(weights_F)
-    step = 1.0
-    for _ in range(_STEPS):
-        while step > _SMALLEST_STEP:
-            tried_F = np.maximum(weights_F + step * gradient_F, 0.0)
-            reached, slope_F = objective(tried_F)
-            if reached > value:
-                break
-            step /= 2
-        else:
-            break
-        weights_F, value, gradient_F, step = tried_F, reached, slope_F, 2 * step
-    return weights_F
+def fit_softmax(taught: Sequence[tuple[Numbers, Mask]], l2: float) -> Numbers:
+    """Non-negative weights (F); the penalty applies to features of unit variance in a question."""
+    edges_Q = np.cumsum([0, *(len(right_C) for _, right_C in taught)])
+    centred_NF = np.concatenate([features_CF - features_CF.mean(axis=0) for features_CF, _ in taught])
+    lists = Lists(edges_Q, centred_NF, np.concatenate([right_C for _, right_C in taught]))
+    return fit_nonnegative_weights(lists, l2 * (centred_NF**2).mean(axis=0))
 
 
 def fit_verified_confidence(

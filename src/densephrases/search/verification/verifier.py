@@ -18,6 +18,8 @@ from densephrases.text.normalize import normalize_answer
 from densephrases.text.passages import Passage
 from densephrases.text.sentences import sentence_spans
 
+RESULTS_PER_PASSAGE = 4  # searched for each passage that is read, so that these are different passages
+
 PassageKey = tuple[str, int]
 """A document's id and the offset of the passage in its text."""
 

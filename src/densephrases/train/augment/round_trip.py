@@ -114,7 +114,7 @@ def _key(prediction: Prediction) -> tuple[int, str]:
 
 
 def surest(predictions: Sequence[Prediction], per_question: int | None) -> list[Prediction]:
-    """Of each question's predictions at most so many, those with the highest scores."""
+    """Of each question's predictions those with the highest scores, up to the limit."""
     if per_question is None:
         return list(predictions)
     taken: Counter[str] = Counter()

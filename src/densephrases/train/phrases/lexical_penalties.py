@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
+from densephrases.index.segment.passage_terms import SegmentTerms
 from densephrases.model.tokenizer import parted_question
+from densephrases.search.scoring.lexical import TermWeights
 from densephrases.text.hashed_terms import TERMS, terms
 from densephrases.text.passages import Passage
 
@@ -24,15 +26,7 @@ NO_TERMS: Terms = np.zeros(0, dtype=np.uint16)
 
 
 def question_terms(text: str) -> Terms:
-    return _ids(set[int]().union(*map(terms, parted_question(text))))
-
-
-def passage_terms(passage: Passage) -> Terms:
-    return _ids(terms(passage.text) | terms(passage.title))
-
-
-def _ids(found: set[int]) -> Terms:
-    return np.array(sorted(found), dtype=np.uint16)
+    return np.array(sorted(set[int]().union(*map(terms, parted_question(text)))), dtype=np.uint16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +38,9 @@ class LexicalPenalties:
 
     @classmethod
     def from_passages(cls, passages: Sequence[Passage], lexical_weight: float) -> Self:
-        found = tuple(map(passage_terms, passages))
-        having_V = np.bincount(np.concatenate([NO_TERMS, *found]), minlength=TERMS)
-        idf_V = np.log1p((len(found) - having_V + 0.5) / (having_V + 0.5))
-        return cls(found, (lexical_weight * idf_V).astype(np.float32))
+        segment = SegmentTerms.from_passages(passages)
+        found = tuple(np.split(segment.terms_T.values, segment.edges_P[1:-1]))
+        return cls(found, np.float32(lexical_weight) * TermWeights.from_segments([segment]).idf_V)
 
     def between(self, questions: Sequence[Terms], passages: Sequence[int]) -> Floats:
         """(Q, P): the penalties of the question's terms that the passage lacks."""
