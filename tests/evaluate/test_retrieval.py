@@ -1,12 +1,10 @@
-"""What ir-measures is asked, on lists worked by hand."""
+"""Measures of ranked lists, worked by hand."""
 
 from math import log2
 
 import pytest
 
-from densephrases.errors import MissingExtraError
-from densephrases.evaluate import extra
-from densephrases.evaluate.retrieval import Ranking, RetrievalScores, require_measures, retrieval_scores
+from densephrases.evaluate.retrieval import Ranking, RetrievalScores, retrieval_scores
 
 
 def test_every_question_counts() -> None:
@@ -46,9 +44,3 @@ def test_questions_without_a_relevant_result_count_as_nothing(nothing: Ranking) 
     assert alone == RetrievalScores({"1": 0.0, "5": 0.0}, 0.0, {"1": 0.0, "5": 0.0}, 0.0)
     beside_another = retrieval_scores([nothing, Ranking((1,))], [1, 5], complete=True)
     assert beside_another == RetrievalScores({"1": 50.0, "5": 50.0}, 50.0, {"1": 50.0, "5": 50.0}, 50.0)
-
-
-def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extra, "find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'densephrases\[evaluate\]'"):
-        require_measures()

@@ -7,7 +7,7 @@ from typing import Any
 from densephrases.data.matching.gold_answers import gold_answers_of, squeeze
 from densephrases.data.questions import OpenQuestion
 from densephrases.evaluate.answerable import answerable
-from densephrases.evaluate.retrieval import Ranking, RetrievalScores, require_measures, retrieval_scores
+from densephrases.evaluate.retrieval import Ranking, RetrievalScores, retrieval_scores
 from densephrases.search.answers import Answer
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.search.request import SearchRequest
@@ -107,7 +107,6 @@ def ask_collection(
         read: Called with the number of further passages that were searched for gold answers.
         asked: Called with the number of further questions that were asked.
     """
-    require_measures()
     possible = answerable_with(index, questions, candidates, read)
     for first in range(0, len(questions), ASKED_AT_ONCE):
         batch = questions[first : first + ASKED_AT_ONCE]

@@ -1,11 +1,9 @@
-"""Measures of ranked lists, computed by ir-measures (trec_eval)."""
+"""Measures of ranked lists, as trec_eval defines them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-from densephrases.evaluate.extra import require
-
-_NOT_RELEVANT = {"none": 0}  # a question without judgements would not count
+from math import log2
+from statistics import fmean
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,36 +27,37 @@ class RetrievalScores:
     ndcg_at_10: float | None = None
 
 
-def require_measures() -> None:
-    require("ir_measures")
-
-
 def retrieval_scores(rankings: Sequence[Ranking], cutoffs: Sequence[int], *, complete: bool) -> RetrievalScores:
     """Of all questions together; `complete` says that all relevant results are known, found or missed."""
-    require_measures()
-    from ir_measures import RR, R, Success, calc_aggregate, nDCG
 
-    measures = [RR, *(Success @ k for k in cutoffs)]
-    if complete:
-        measures += [nDCG @ 10, *(R @ k for k in cutoffs)]
-    found = calc_aggregate(measures, _relevant(rankings), _retrieved(rankings))
-    percent = {measure: 100 * float(value) for measure, value in found.items()}
-    hits_at = {str(k): percent[Success @ k] for k in cutoffs}
+    def percent(values: Iterable[float]) -> float:
+        return 100 * fmean(values)
+
+    hits_at = {str(k): percent(_has_relevant(ranking, k) for ranking in rankings) for k in cutoffs}
+    mrr = percent(map(_reciprocal_rank, rankings))
     if not complete:
-        return RetrievalScores(hits_at, percent[RR])
-    recall_at = {str(k): percent[R @ k] for k in cutoffs}
-    return RetrievalScores(hits_at, percent[RR], recall_at, percent[nDCG @ 10])
+        return RetrievalScores(hits_at, mrr)
+    recall_at = {str(k): percent(_recall(ranking, k) for ranking in rankings) for k in cutoffs}
+    return RetrievalScores(hits_at, mrr, recall_at, percent(_ndcg(ranking, 10) for ranking in rankings))
 
 
-def _relevant(rankings: Sequence[Ranking]) -> dict[str, dict[str, int]]:
-    """Grades by question and result; a result is named by its place, a missed one by the places after the last."""
-    grades = [{str(place): grade for place, grade in enumerate((*r.grades, *r.missed)) if grade > 0} for r in rankings]
-    return {str(question): each or _NOT_RELEVANT for question, each in enumerate(grades)}
+def _has_relevant(ranking: Ranking, k: int) -> bool:
+    return any(grade > 0 for grade in ranking.grades[:k])
 
 
-def _retrieved(rankings: Sequence[Ranking]) -> dict[str, dict[str, float]]:
-    """Scores by question and result, falling with its place."""
-    return {
-        str(question): {str(place): -float(place) for place in range(len(ranking.grades))}
-        for question, ranking in enumerate(rankings)
-    }
+def _reciprocal_rank(ranking: Ranking) -> float:
+    return next((1 / rank for rank, grade in enumerate(ranking.grades, start=1) if grade > 0), 0.0)
+
+
+def _recall(ranking: Ranking, k: int) -> float:
+    relevant = sum(grade > 0 for grade in (*ranking.grades, *ranking.missed))
+    return sum(grade > 0 for grade in ranking.grades[:k]) / relevant if relevant else 0.0
+
+
+def _ndcg(ranking: Ranking, k: int) -> float:
+    ideal = _discounted_gain(sorted((*ranking.grades, *ranking.missed), reverse=True)[:k])
+    return _discounted_gain(ranking.grades[:k]) / ideal if ideal else 0.0
+
+
+def _discounted_gain(grades: Sequence[int]) -> float:
+    return sum(grade / log2(rank + 1) for rank, grade in enumerate(grades, start=1))

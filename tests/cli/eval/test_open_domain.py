@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from densephrases.data.kilt import read_kilt
-from densephrases.evaluate import extra
 from tests.cli.conftest import Command
 from tests.cli.test_main import is_one_sentence
 
@@ -86,9 +85,7 @@ def test_documents_alone(densephrases: Command, made_index: Path, tmp_path: Path
     assert "EM" not in result.out
 
 
-def test_mistakes_are_one_sentence(
-    densephrases: Command, made_index: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mistakes_are_one_sentence(densephrases: Command, made_index: Path, questions: Path, tmp_path: Path) -> None:
     bad = json_lines(tmp_path / "bad.jsonl", [*QUESTIONS, {"id": "4"}])
     for arguments in (
         [made_index, bad],
@@ -99,7 +96,3 @@ def test_mistakes_are_one_sentence(
     ):
         assert is_one_sentence(densephrases("eval", "open", *arguments))
     assert "line 4" in densephrases("eval", "open", made_index, bad).err
-    monkeypatch.setattr(extra, "find_spec", lambda _: None)
-    missing = densephrases("eval", "open", made_index, questions)
-    assert is_one_sentence(missing)
-    assert "densephrases[evaluate]" in missing.err

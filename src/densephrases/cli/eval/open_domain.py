@@ -63,11 +63,9 @@ def open_domain(
     from densephrases.data.files import read_questions
     from densephrases.evaluate.open_domain import OpenScores, ask_collection
     from densephrases.evaluate.predictions import open_predictions
-    from densephrases.evaluate.retrieval import require_measures
     from densephrases.search.phrase_index import PhraseIndex
     from densephrases.text.normalize import normalize_answer
 
-    require_measures()
     file = read_questions(data, form, regex)
     allowed = None if candidates is None else frozenset(map(normalize_answer, read_lines(candidates)))
     request = SearchRequest(
