@@ -19,12 +19,12 @@ from densephrases.text.readers.files import (
     split_name,
     walk,
 )
-from densephrases.text.readers.html import decode_html, html_text
-from densephrases.text.readers.html_limits import refuse_slow_page
+from densephrases.text.readers.pages.html import decode_html, html_text
+from densephrases.text.readers.pages.html_limits import refuse_slow_page
 from densephrases.text.readers.jsonl import read_json, read_json_lines
 from densephrases.text.readers.limits import MAX_DOCUMENT
 from densephrases.text.readers.markdown import markdown_title
-from densephrases.text.readers.pdf import pdf_text
+from densephrases.text.readers.pages.pdf import pdf_text
 from densephrases.text.readers.wikipedia import read_dump
 
 _EXAMPLES = 100

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.text.readers.html import decode_html, html_text
+from densephrases.text.readers.pages.html import decode_html, html_text
 
 
 @pytest.mark.parametrize(

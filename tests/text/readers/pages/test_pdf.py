@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from densephrases.errors import DataError, MissingExtraError
-from densephrases.text.readers.pdf import pdf_text
+from densephrases.text.readers.pages.pdf import pdf_text
 
 pypdf = pytest.importorskip("pypdf")
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from densephrases.errors import DataError
-from densephrases.text.readers.html import html_text
-from densephrases.text.readers.html_limits import refuse_slow_page
+from densephrases.text.readers.pages.html import html_text
+from densephrases.text.readers.pages.html_limits import refuse_slow_page
 
 PATH = Path("a.html")
 MANY = 50_000
