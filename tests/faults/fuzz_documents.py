@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import json
-import logging
 import lzma
 import random
 import resource
@@ -105,7 +104,6 @@ def read_fault(path: Path, *, strict: bool) -> str:
 def quiet() -> None:
     """Readers of others warn of what they repair."""
     warnings.simplefilter("ignore")
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 
 def peak_memory() -> int:

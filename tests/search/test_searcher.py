@@ -205,6 +205,7 @@ def test_json(unit: Unit) -> None:
     (answer,) = ask(Searcher(small_index(), QuestionEncoder()), "a", 1, unit)
     shown = answer.to_dict()
     keys = ["text", "score", "confidence", "start", "end", "document", "passage", "sentence", "verified"]
+    keys += ["section", "page"]
     assert list(shown) == (keys if unit == "phrase" else [*keys, "phrase"])
     assert shown["document"] == {
         "id": answer.document.id,

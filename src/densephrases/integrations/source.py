@@ -50,4 +50,6 @@ def answer_metadata(answer: Answer) -> dict[str, Any]:
         "verified": answer.verified,
         "phrase": asdict(answer.phrase),
         "sentence": answer.sentence,
+        "section": answer.section,
+        "page": answer.page,
     }

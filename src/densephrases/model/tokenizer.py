@@ -156,10 +156,11 @@ class Tokens:
     def passages(self, passages: Sequence[Passage]) -> list[TokenizedPassage]:
         texts = self.tokenizer.encode_batch([p.text for p in passages], add_special_tokens=False)
         titles = self.tokenizer.encode_batch([p.title for p in passages], add_special_tokens=False)
+        sections = self.tokenizer.encode_batch([p.section for p in passages], add_special_tokens=False)
         limit = self.config.title_tokens
         return [
-            self._passage(passage.text, text, title.ids[:limit])
-            for passage, text, title in zip(passages, texts, titles, strict=True)
+            self._passage(passage.text, text, title_ids(title.ids, section.ids, limit))
+            for passage, text, title, section in zip(passages, texts, titles, sections, strict=True)
         ]
 
     def _passage(self, text: str, encoding: Encoding, title: list[int]) -> TokenizedPassage:
@@ -195,6 +196,13 @@ class Tokens:
         return Window(
             np.array(ids, dtype=np.int64), np.array(types, dtype=np.int64), len(head), start, start + len(second), *own
         )
+
+
+def title_ids(title: list[int], section: list[int], limit: int) -> list[int]:
+    """At most `limit` tokens of a title and of the headings below it, which have half of them if both are long."""
+    for_section = max(limit - len(title), limit // 2)
+    own = section[:for_section]
+    return title[: limit - len(own)] + own
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:

@@ -1,11 +1,12 @@
 """What an answer holds."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from densephrases.search.explain.explanation import Explanation
 from densephrases.search.request import Unit
+from densephrases.text.layout import NO_LAYOUT, Layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,11 @@ class SourceDocument:
     id: str
     title: str
     metadata: Mapping[str, Any]
+    layout: Layout = field(default=NO_LAYOUT, repr=False, compare=False)  # empty in answers over HTTP
+
+    def section(self, position: int) -> str:
+        """The headings above a character, outermost first, without the title."""
+        return " \u2013 ".join(name for name in self.layout.path(position) if name != self.title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,8 @@ class Answer:
         verified: Whether its passage was read again together with the question; its score is then that of the
             phrase by reader and search together, which compares with those of other verified answers only.
         explanation: Why it stands where it stands; None unless asked for.
+        section: The headings above it, outermost first; empty if there are none.
+        page: Its page in a PDF file, from 1; None in other documents.
     """
 
     text: str
@@ -55,6 +63,8 @@ class Answer:
     unit: Unit
     verified: bool = False
     explanation: Explanation | None = None
+    section: str = ""
+    page: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As `densephrases ask --json` prints it."""
@@ -72,6 +82,8 @@ class Answer:
             "passage": self.passage,
             "sentence": self.sentence,
             "verified": self.verified,
+            "section": self.section,
+            "page": self.page,
         }
         if self.explanation is not None:
             shown["explanation"] = self.explanation.to_dict()

@@ -34,6 +34,10 @@ class FoundPassage:
         """The character offsets of each sentence."""
         return np.array([(s.start, s.end) for s in sentence_spans(self.text)], dtype=np.int64).reshape(-1, 2)
 
+    def is_heading(self, start: int, end: int) -> bool:
+        """Whether the characters touch a heading, of which no answer is taken."""
+        return any(self.document.layout.headings(self.begin + start, self.begin + end))
+
 
 def sentences_around(sentences: Sequence[Ints], passage_N: Ints, spans_N2: Ints) -> Ints:
     """For each span the offsets from the first to the last sentence it touches, or its own if it touches none.

@@ -6,16 +6,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from densephrases.json_input import MOST_NESTED, depth
+from densephrases.text.layout import NO_LAYOUT, Layout
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text under a stable id. Offsets of answers count the characters of `text`, which is stored unchanged."""
+    """A text under a stable id. Offsets of answers count the characters of `text`, which is stored unchanged.
+
+    `layout` says where its headings and pages are: headings are context of what follows and no answers.
+    """
 
     id: str
     text: str
     title: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    layout: Layout = NO_LAYOUT
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,10 @@
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from densephrases.text.documents import Document
 from densephrases.text.sentences import TextSpan, ends_as_sentence, next_visible, paragraph_spans, sentence_spans
 
 # Paragraphs of SQuAD, the training data, have 550 to 880 characters (quartiles); the original joins Wikipedia's up
@@ -22,25 +23,57 @@ _LONGEST_TITLE = 100
 _LINE = re.compile("[^\n\r\u0085\u2028]+")
 _SPACE = re.compile(r"\s+")
 _JOINER = "\u200d"
+_NUMBER = re.compile(
+    r"\A(?:(?:chapter|section|appendix|part) )?(?:\d{1,3}|[A-Z])(?:\.\d{1,3})*(?:\.|(?<=\.\d)|(?<=\.\d\d)|:)\s+(?=\S)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
+    """A text that is encoded, the title of its document, and the headings above it that are not in its text."""
+
     text: str
     title: str = ""
+    section: str = ""
 
 
-def split_passages(text: str, *, shortest: int = SHORTEST, longest: int = LONGEST) -> list[TextSpan]:
+def document_passages(document: Document) -> list[TextSpan]:
+    """The passages of a document; a heading begins one unless the one before is short."""
+    return split_passages(document.text, headings=document.layout.heading_starts)
+
+
+def passage_of(document: Document, span: TextSpan) -> Passage:
+    section = section_context(document.layout.path_before(span.start), document.title)
+    return Passage(document.text[span.start : span.end], document.title, section)
+
+
+def section_context(path: Iterable[str], title: str) -> str:
+    """The innermost heading first, since encoders read only some tokens; without numbers, and without the title."""
+    names = [without_number(name) for name in path]
+    own = without_number(title)
+    return ", ".join(name for name in reversed(names) if name and name != own)
+
+
+def without_number(heading: str) -> str:
+    """A heading without its number: '20.4. Resource Consumption', 'Chapter 3. Types', 'A.1. Codes'."""
+    return _NUMBER.sub("", heading, count=1)
+
+
+def split_passages(
+    text: str, *, shortest: int = SHORTEST, longest: int = LONGEST, headings: Collection[int] = frozenset()
+) -> list[TextSpan]:
     """Passages of at most `longest` characters, in order. Every character but space lies in exactly one.
 
     Passages are natural paragraphs, joined with the next ones up to `shortest` characters. A passage is shorter
     only if it would exceed `longest` together with either neighbour. Paragraphs above `longest - shortest` are
-    cut, at sentence ends if possible, so that a short neighbour always fits.
+    cut, at sentence ends if possible, so that a short neighbour always fits. Where one of the `headings` begins, half
+    of `shortest` is enough.
     """
     if shortest < 1 or longest < 2 * shortest:
         raise ValueError(f"shortest={shortest} and longest={longest}: expected 1 <= shortest <= longest / 2.")
     pieces = (piece for paragraph in _paragraphs(text) for piece in _cut(text, paragraph, longest - shortest))
-    return _join(text, pieces, shortest, longest)
+    return _join(text, pieces, shortest, longest, headings)
 
 
 def _paragraphs(text: str) -> list[TextSpan]:
@@ -100,21 +133,27 @@ def _is_joined(before: str, after: str) -> bool:
     return _JOINER in (before, after) or unicodedata.category(after).startswith("M")
 
 
-def _join(text: str, pieces: Iterable[TextSpan], shortest: int, longest: int) -> list[TextSpan]:
+def _join(
+    text: str, pieces: Iterable[TextSpan], shortest: int, longest: int, headings: Collection[int]
+) -> list[TextSpan]:
     """Append each piece to the passage before it while that is too short or ends with a heading."""
     passages: list[TextSpan] = []
     is_open = after_title = False
+    least = shortest // 2 if headings else shortest
     for piece in pieces:
+        heading = piece.start in headings
+        if heading and not after_title and passages and passages[-1].length >= least:
+            is_open = False
         if is_open and piece.end - passages[-1].start <= longest:
             passages[-1] = TextSpan(passages[-1].start, piece.end)
         else:
-            _join_back(passages, shortest, longest)
+            _join_back(passages, least, longest)
             passages.append(piece)
-        title = _reads_as_title(text, piece)
+        title = heading or _reads_as_title(text, piece)
         # Several in a row are probably a list, which may end anywhere.
         is_open = passages[-1].length < shortest or (title and not after_title)
         after_title = title
-    _join_back(passages, shortest, longest)
+    _join_back(passages, least, longest)
     return passages
 
 

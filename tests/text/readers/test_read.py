@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from densephrases.errors import ConfigError, DataError, MissingExtraError
 from densephrases.text.documents import Document, Skipped
+from densephrases.text.layout import Layout, Section
 from densephrases.text.readers.read import ReadReport, input_bytes, read_documents
 
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
@@ -44,7 +46,7 @@ def read(*paths: Path, **options: Any) -> list[Document]:
         ("a.text", "\ufeffx", Document("a.text", "x", "a")),
         ("README", "x", Document("README", "x", "README")),
         ("main.rs", "x", Document("main.rs", "x", "main.rs")),
-        ("a.md", "# T\r\n*x*", Document("a.md", "# T\r\n*x*", "T")),
+        ("a.md", "# T\r\n*x*", Document("a.md", "T\n\nx", "T", layout=Layout((Section(0, 1, 1, "T"),)))),
         ("b.markdown", "x", Document("b.markdown", "x", "b")),
         ("a.html", "<title>T</title><p>x<p>y", Document("a.html", "x\n\ny", "T")),
         ("b.HTM", "x", Document("b.HTM", "x", "b")),
@@ -60,12 +62,12 @@ def test_formats(tmp_path: Path, name: str, content: str, document: Document, su
     compressed = COMPRESSORS.get(suffix, bytes)(content.encode())
     (read_document,) = read(write(tmp_path, {name + suffix: compressed}) / (name + suffix), strict=True)
     same_id = document.id.replace(name, name + suffix)
-    assert read_document == Document(same_id, document.text, document.title, document.metadata)
+    assert read_document == replace(document, id=same_id)
 
 
 def test_wikipedia_and_pdf(tmp_path: Path) -> None:
     pytest.importorskip("mwparserfromhell")
-    from tests.text.readers.test_pdf import make_pdf
+    from tests.text.readers.pages.made_up_pdf import make_pdf
 
     sample = Path(__file__).parent / "wikipedia-sample.xml"
     write(
@@ -179,12 +181,14 @@ def test_an_empty_folder_beside_a_full_one(tmp_path: Path) -> None:
 
 
 def test_a_missing_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pypdf", None)
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
     write(tmp_path, {"a.pdf": "%PDF", "b.txt": "x"})
     report = ReadReport()
     assert len(read(tmp_path, report=report)) == 1
     assert report.examples == [
-        Skipped(str(tmp_path / "a.pdf"), "is PDF, which needs pypdf; install it with: pip install 'densephrases[pdf]'")
+        Skipped(
+            str(tmp_path / "a.pdf"), "is PDF, which needs pypdfium2; install it with: pip install 'densephrases[pdf]'"
+        )
     ]
     with pytest.raises(MissingExtraError, match=r"densephrases\[pdf\]"):
         read(tmp_path, strict=True)

@@ -17,7 +17,7 @@ from densephrases.index.segment.passage_terms import PassageTerms
 from densephrases.index.segment.token_rows import TokenRows
 from densephrases.model.encoder import Encoder
 from densephrases.model.tokenizer import TokenizedPassage
-from densephrases.text.passages import split_passages
+from densephrases.text.passages import document_passages
 
 CHARACTERS_PER_TOKEN = 4  # of English
 CHUNK_DOCUMENTS = 1024
@@ -48,7 +48,7 @@ def chunks(documents: Iterable[PreparedDocument], characters: int) -> Iterator[C
     for prepared in documents:
         piece = Piece(prepared)
         chunk.pieces.append(piece)
-        for span in split_passages(prepared.document.text):
+        for span in document_passages(prepared.document):
             if chunk.holds(2 * characters):
                 yield chunk
                 piece = Piece(prepared, opens=False)

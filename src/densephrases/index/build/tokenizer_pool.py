@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import replace
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,12 +22,13 @@ from densephrases.model.config import ModelConfig
 from densephrases.model.packing import PackedPassages
 from densephrases.model.tokenizer import TOKENIZER_FILE, Tokens
 from densephrases.text.documents import Document
-from densephrases.text.passages import Passage, split_passages
+from densephrases.text.passages import Passage, document_passages, passage_of
 
 TASK_PASSAGES = 128
 TASK_CHARACTERS = 1 << 17
 
 Result = TypeVar("Result")
+Item = TypeVar("Item", Document, Passage)
 
 _worker: list[Tokens] = []  # the tokeniser of a worker process
 
@@ -68,13 +70,13 @@ class TokenizerPool:
             self._processes.stop()
 
     def cut(self, documents: Sequence[Document]) -> list[Future[CutDocuments]]:
-        tasks: list[list[Passage]] = [[]]
+        tasks: list[list[Document]] = [[]]
         characters = 0
         for document in documents:
             if characters >= TASK_CHARACTERS:
                 tasks.append([])
                 characters = 0
-            tasks[-1].append(Passage(document.text, document.title))
+            tasks[-1].append(replace(document, metadata={}))  # which is of no use there
             characters += len(document.text)
         return [self._submit(_cut, task) for task in tasks]
 
@@ -82,7 +84,7 @@ class TokenizerPool:
         tasks = [passages[at : at + TASK_PASSAGES] for at in range(0, len(passages), TASK_PASSAGES)] or [[]]
         return [self._submit(_tokenize, task) for task in tasks]
 
-    def _submit(self, work: Callable[[Tokens, Sequence[Passage]], Result], task: Sequence[Passage]) -> Future[Result]:
+    def _submit(self, work: Callable[[Tokens, Sequence[Item]], Result], task: Sequence[Item]) -> Future[Result]:
         if self._processes is not None:
             with _ended_explained():
                 return self._processes.executor.submit(_in_worker, work, task)
@@ -172,7 +174,7 @@ def _begin(folder: Path, config: ModelConfig) -> None:
     _worker.append(Tokens.load(folder, config))
 
 
-def _in_worker(work: Callable[[Tokens, Any], Result], task: Sequence[Passage]) -> Result:
+def _in_worker(work: Callable[[Tokens, Any], Result], task: Sequence[Any]) -> Result:
     return work(_worker[0], task)
 
 
@@ -182,14 +184,9 @@ def _tokenize(tokens: Tokens, passages: Sequence[Passage]) -> TokenizedPassages:
     )
 
 
-def _cut(tokens: Tokens, documents: Sequence[Passage]) -> CutDocuments:
-    """Each 'passage' is a whole document."""
-    spans = [split_passages(document.text) for document in documents]
-    passages = [
-        Passage(document.text[span.start : span.end], document.title)
-        for document, own in zip(documents, spans, strict=True)
-        for span in own
-    ]
+def _cut(tokens: Tokens, documents: Sequence[Document]) -> CutDocuments:
+    spans = [document_passages(document) for document in documents]
+    passages = [passage_of(document, span) for document, own in zip(documents, spans, strict=True) for span in own]
     return CutDocuments(
         np.array([len(own) for own in spans], dtype=np.int64),
         np.array([(span.start, span.end) for own in spans for span in own], dtype=np.int64).reshape(-1, 2),

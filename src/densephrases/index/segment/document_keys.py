@@ -23,15 +23,16 @@ class PreparedDocument:
 
     document: Document
     text: bytes
-    record: bytes  # id, title and metadata as JSON
+    record: bytes  # id, title, metadata and, if there is one, the layout as JSON
     hash: int
-    digest: int  # of title, text and metadata
+    digest: int  # of all but the id
 
     @classmethod
     def from_document(cls, document: Document) -> Self:
         _refuse_what_is_no_text(document)
-        record = _json(document, [document.id, document.title, dict(document.metadata)])
-        content = _json(document, [document.title, dict(document.metadata)], sort_keys=True)
+        layout = [document.layout.to_json()] if document.layout else []
+        record = _json(document, [document.id, document.title, dict(document.metadata), *layout])
+        content = _json(document, [document.title, dict(document.metadata), *layout], sort_keys=True)
         text = document.text.encode()
         return cls(document, text, record, id_hash(document.id), _hash64(content + b"\0" + text))
 

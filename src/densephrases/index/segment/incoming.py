@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from densephrases.index.segment.document_keys import PreparedDocument
-from densephrases.text.passages import Passage
+from densephrases.text.passages import Passage, passage_of
 from densephrases.text.sentences import TextSpan
 
 
@@ -17,8 +17,7 @@ class Piece:
     closes: bool = False
 
     def passages(self) -> list[Passage]:
-        document = self.prepared.document
-        return [Passage(document.text[span.start : span.end], document.title) for span in self.spans]
+        return [passage_of(self.prepared.document, span) for span in self.spans]
 
 
 @dataclass(slots=True)

@@ -33,7 +33,7 @@ class PassageTerms:
 
     @classmethod
     def from_passages(cls, passages: Sequence[Passage]) -> Self:
-        found = [sorted(terms(f"{passage.title}\n{passage.text}")) for passage in passages]
+        found = [sorted(terms(f"{passage.title}\n{passage.section}\n{passage.text}")) for passage in passages]
         counts_P = np.array([len(each) for each in found], dtype=np.int64)
         return cls(np.fromiter(chain.from_iterable(found), np.uint16, int(counts_P.sum())), counts_P)
 

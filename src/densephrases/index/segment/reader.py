@@ -41,6 +41,7 @@ from densephrases.index.vectors.encoded import CODECS
 from densephrases.index.vectors.store import VectorStore
 from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.text.documents import Document
+from densephrases.text.layout import NO_LAYOUT, Layout
 
 # Shape suffixes: N token vectors (rows) asked for.
 
@@ -52,6 +53,7 @@ class DocumentRecord:
     id: str
     title: str
     metadata: dict[str, Any]
+    layout: Layout = NO_LAYOUT
 
 
 class Segment:
@@ -224,14 +226,14 @@ class Segment:
     def record(self, document: int) -> DocumentRecord:
         start, end = self._record_edges[document : document + 2].tolist()
         try:
-            identifier, title, metadata = json.loads(self._records[start:end].tobytes())
-        except (ValueError, TypeError, RecursionError) as error:
+            identifier, title, metadata, *layout = json.loads(self._records[start:end].tobytes())
+            return DocumentRecord(identifier, title, metadata, Layout.from_json(layout[0]) if layout else NO_LAYOUT)
+        except (AttributeError, ValueError, TypeError, RecursionError) as error:
             raise self.file(RECORDS_FILE).damaged(f"document {document} cannot be read ({error})") from error
-        return DocumentRecord(identifier, title, metadata)
 
     def document(self, number: int) -> Document:
         record = self.record(number)
-        return Document(record.id, self.text(number), record.title, record.metadata)
+        return Document(record.id, self.text(number), record.title, record.metadata, record.layout)
 
     def find_hashed(self, identifiers: Sequence[str], hashes: NDArray[np.uint64]) -> dict[int, int]:
         """The documents of those ids that the segment has, by the positions of the ids in the list."""

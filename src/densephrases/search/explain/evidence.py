@@ -20,6 +20,8 @@ class Surroundings(Protocol):
     @property
     def sentence(self) -> str: ...
     @property
+    def section(self) -> str: ...
+    @property
     def document(self) -> "Titled": ...
 
 
@@ -32,10 +34,12 @@ class Titled(Protocol):
 class Evidence:
     """Shares of the question's terms, weighted by IDF, that are not to be found.
 
+    Titles are that of the document and the headings above the answer.
+
     Attributes:
-        missing: Neither in the passage nor in the title.
-        unstated: Neither in the sentences around the phrase nor in the title.
-        names: Of names and numbers alone, neither in the passage nor in the title; 0 if the question has none.
+        missing: Neither in the passage nor in the titles.
+        unstated: Neither in the sentences around the phrase nor in the titles.
+        names: Of names and numbers alone, neither in the passage nor in the titles; 0 if the question has none.
     """
 
     missing: float = 0.0
@@ -56,7 +60,7 @@ class AskedTerms:
         self._names = frozenset[int]().union(*(self.words[word] for word in names_and_numbers(question)))
 
     def evidence(self, answer: Surroundings) -> Evidence:
-        title = terms(answer.document.title)
+        title = _titles(answer)
         near, anywhere = title | terms(answer.sentence), title | terms(answer.passage)
         return Evidence(
             self._share(self._all, anywhere), self._share(self._all, near), self._share(self._names, anywhere)
@@ -70,11 +74,15 @@ class AskedTerms:
         return float(self._idf_V[sorted(some)].sum()) if some else 0.0
 
     def matched_words(self, answer: Surroundings) -> tuple[Sequence[str], Sequence[str]]:
-        """The words that passage or title have, and those that neither has; stop words are neither."""
-        found = terms(answer.document.title) | terms(answer.passage)
+        """The words that passage or titles have, and those that neither has; stop words are neither."""
+        found = _titles(answer) | terms(answer.passage)
         counted = {word: ids for word, ids in self.words.items() if ids}
         matched = [word for word, ids in counted.items() if ids <= found]
         return matched, [word for word in counted if word not in matched]
+
+
+def _titles(answer: Surroundings) -> set[int]:
+    return terms(answer.document.title) | terms(answer.section)
 
 
 def names_and_numbers(question: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from densephrases.arrays import Floats, Ints
-from densephrases.search.passages import PassageTexts
+from densephrases.search.passages import FoundPassage, PassageTexts
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.pairs import Phrases
 
@@ -28,7 +28,7 @@ class Contenders:
         spans_N2: Character offsets in the passage.
         sentences_N2: Character offsets of the sentences around the phrase.
         texts: The passage of each phrase.
-        titles: Of its document.
+        titles: Of its document, and the headings above it.
     """
 
     edges_B: Ints
@@ -56,7 +56,7 @@ class Contenders:
             located.spans_N2,
             texts.sentences(located.passage_N, located.spans_N2),
             [passage.text for passage in passages],
-            [passage.document.title for passage in passages],
+            [_titles(passage, start) for passage, start in zip(passages, located.spans_N2[:, 0].tolist(), strict=True)],
         )
 
     def __len__(self) -> int:
@@ -69,6 +69,10 @@ class Contenders:
     @property
     def phrase_texts(self) -> list[str]:
         return [text[start:end] for text, (start, end) in zip(self.texts, self.spans_N2.tolist(), strict=True)]
+
+
+def _titles(passage: FoundPassage, start: int) -> str:
+    return "\n".join([passage.document.title, *passage.document.layout.path(passage.begin + start)])
 
 
 def _lexical_penalties(phrases: Phrases, question_N: Ints, terms: QuestionTerms | None, texts: PassageTexts) -> Floats:

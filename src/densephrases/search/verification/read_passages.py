@@ -1,10 +1,11 @@
 """Passages read together with a question: which part of them, and the phrases that the reader finds there."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from densephrases.arrays import Floats, Ints
+from densephrases.arrays import Floats, Ints, Mask
 from densephrases.model.tokenizer import TokenizedPassage, Tokens, Window
 from densephrases.search.scoring.in_passage import Span, best_span
 from densephrases.text.words import is_inside_word
@@ -36,11 +37,19 @@ class ReadPassage:
     offsets_T2: Ints
     max_span_T: Ints  # within these tokens
     logits_T2: Floats
+    headings: Sequence[tuple[int, int]] = ()  # of which no phrase is taken
 
     @classmethod
-    def from_window(cls, text: str, passage: TokenizedPassage, window: Window, logits_T2: Floats) -> "ReadPassage":
+    def from_window(
+        cls,
+        text: str,
+        passage: TokenizedPassage,
+        window: Window,
+        logits_T2: Floats,
+        headings: Sequence[tuple[int, int]] = (),
+    ) -> "ReadPassage":
         max_span_T = np.minimum(passage.max_span[window.start : window.stop], window.stop - 1) - window.start
-        return cls(text, passage.offsets[window.start : window.stop], max_span_T, logits_T2)
+        return cls(text, passage.offsets[window.start : window.stop], max_span_T, logits_T2, headings)
 
     def best_phrase(self) -> tuple[int, int, float] | None:
         """Characters and logit of the best phrase that begins and ends at word boundaries and has a letter or digit."""
@@ -48,10 +57,28 @@ class ReadPassage:
         begins, ends = self.offsets_T2.T.tolist()
         start_T = np.where([is_inside_word(self.text, place) for place in begins], np.float32(-np.inf), start_T)
         end_T = np.where([is_inside_word(self.text, place) for place in ends], np.float32(-np.inf), end_T)
-        span = best_span(start_T, end_T, self.max_span_T, penalties=self._without_letters)
+        heading_T = self._heading_T
+        start_T, end_T = (np.where(heading_T, np.float32(-np.inf), side_T) for side_T in (start_T, end_T))
+        span = best_span(start_T, end_T, self._up_to_headings(heading_T), penalties=self._without_letters)
         if span is None or span.score == -np.inf:
             return None
         return (*self._characters(span), span.score)
+
+    @property
+    def _heading_T(self) -> Mask:  # noqa: N802
+        """Which tokens are in a heading."""
+        inside_T = np.zeros(len(self.offsets_T2), dtype=bool)
+        for start, end in self.headings:
+            inside_T |= (self.offsets_T2[:, 0] < end) & (self.offsets_T2[:, 1] > start)
+        return inside_T
+
+    def _up_to_headings(self, heading_T: Mask) -> Ints:
+        """The longest phrases that cross no heading."""
+        if not heading_T.any():
+            return self.max_span_T
+        places = np.append(np.flatnonzero(heading_T), len(heading_T))
+        next_T = places[np.searchsorted(places, np.arange(len(heading_T)))]
+        return np.maximum(np.minimum(self.max_span_T, next_T - 1), np.arange(len(heading_T)))
 
     def _without_letters(self, start_N: Ints, end_N: Ints) -> Floats:
         """Infinite for spans without any letter or digit."""

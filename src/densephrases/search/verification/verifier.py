@@ -15,7 +15,7 @@ from densephrases.search.passages import sentences_around
 from densephrases.search.verification.read_passages import ReadPassage, reading_excerpt
 from densephrases.search.verification.weights import RankingFeatures, VerificationWeights
 from densephrases.text.normalize import normalize_answer
-from densephrases.text.passages import Passage
+from densephrases.text.passages import Passage, section_context
 from densephrases.text.sentences import sentence_spans
 
 RESULTS_PER_PASSAGE = 4  # searched for each passage that is read, so that these are different passages
@@ -104,14 +104,15 @@ class Verifier:
         read: list[list[ReadResults]] = [[] for _ in groups]
         for (number, key), (_, window), logits_T2 in zip(places, pairs, logits, strict=True):
             members = groups[number][key]
-            passage = ReadPassage.from_window(members[0].passage, tokenized[key], window, logits_T2)
+            first = members[0]
+            passage = ReadPassage.from_window(first.passage, tokenized[key], window, logits_T2, headings_in(first))
             read[number].append(ReadResults(members, passage))
         return read
 
     def _tokenized(self, answers: Sequence[Answer]) -> dict[PassageKey, TokenizedPassage]:
         """Each passage once, however many questions have found it."""
         distinct = {passage_key(answer): answer for answer in answers}
-        passages = [Passage(answer.passage, answer.document.title) for answer in distinct.values()]
+        passages = [_passage(answer) for answer in distinct.values()]
         return dict(zip(distinct, self.encoder.tokens.passages(passages), strict=True))
 
     def _verified(self, results: Sequence[Answer], phrases: Sequence[ReadPhrase]) -> list[Answer]:
@@ -142,6 +143,19 @@ def first_passages(results: Sequence[Answer], count: int) -> dict[PassageKey, li
         if key in groups or len(groups) < count:
             groups.setdefault(key, []).append(answer)
     return groups
+
+
+def headings_in(answer: Answer) -> list[tuple[int, int]]:
+    """The characters of its passage that are headings."""
+    begin = answer.passage_start
+    touched = answer.document.layout.headings(begin, begin + len(answer.passage))
+    return [(start - begin, end - begin) for start, end in touched]
+
+
+def _passage(answer: Answer) -> Passage:
+    document = answer.document
+    section = section_context(document.layout.path_before(answer.passage_start), document.title)
+    return Passage(answer.passage, document.title, section)
 
 
 def passage_key(answer: Answer) -> PassageKey:
@@ -226,6 +240,8 @@ def verified_answer(phrase: ReadPhrase, score: float, confidence: float | None) 
         sentence_start=begin + first,
         phrase=PhraseSpan(phrase.text, begin + phrase.start, begin + phrase.end),
         verified=True,
+        section=found.document.section(begin + phrase.start),
+        page=found.document.layout.page(begin + phrase.start),
         explanation=found.explanation and replace(found.explanation, reader=phrase.features.reader),
     )
 

@@ -165,6 +165,8 @@ class AnswerItem(BaseModel):
         ),
     ]
 
+    section: Annotated[str, Field(description="The headings above it, outermost first; empty if there are none.")] = ""
+    page: Annotated[int | None, Field(description="Its page in a PDF file, from 1; null in other documents.")] = None
     explanation: Annotated[
         ExplanationItem | None, Field(description="The parts of its score; null unless `explain` asks for it.")
     ] = None
@@ -198,6 +200,8 @@ class AnswersResponse(BaseModel):
                                     "sentence_start": 0,
                                     "unit": "phrase",
                                     "verified": False,
+                                    "section": "",
+                                    "page": None,
                                 }
                             ],
                         }

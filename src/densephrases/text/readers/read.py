@@ -19,12 +19,12 @@ from densephrases.text.readers.files import (
     split_name,
     walk,
 )
-from densephrases.text.readers.pages.html import decode_html, html_text
-from densephrases.text.readers.pages.html_limits import refuse_slow_page
 from densephrases.text.readers.jsonl import read_json, read_json_lines
 from densephrases.text.readers.limits import MAX_DOCUMENT
-from densephrases.text.readers.markdown import markdown_title
-from densephrases.text.readers.pages.pdf import pdf_text
+from densephrases.text.readers.markdown import markdown_page
+from densephrases.text.readers.pages.html import decode_html, html_page
+from densephrases.text.readers.pages.html_limits import refuse_slow_page
+from densephrases.text.readers.pages.pdf import pdf_document
 from densephrases.text.readers.wikipedia import read_dump
 
 _EXAMPLES = 100
@@ -70,10 +70,9 @@ def read_documents(
 ) -> Generator[Document]:
     """The documents of files and of all files in folders, one at a time.
 
-    The suffix decides the format; .gz, .xz and .bz2 may follow it. Plain text and Markdown are kept unchanged, so
-    offsets count the characters of the file and answers from Markdown may contain its markup. For HTML, PDF and
-    Wikipedia dumps the document is the extracted text. A document without an id gets the file's path below the given
-    folder.
+    The suffix decides the format; .gz, .xz and .bz2 may follow it. Plain text is kept unchanged, so offsets count the
+    characters of the file. For Markdown, HTML, PDF and Wikipedia dumps the document is the extracted text. A document
+    without an id gets the file's path below the given folder.
 
     What cannot be read is skipped and counted in `report`; `strict` raises DataError instead. A path that does not
     exist raises it at once; paths without any document raise it after the last one was read.
@@ -233,20 +232,20 @@ def _read_plain(path: Path, name: str, limit: int) -> Iterator[Document]:
 
 
 def _read_markdown(path: Path, name: str, limit: int) -> Iterator[Document]:
-    text = read_text(path, limit)
-    yield Document(name, text, markdown_title(text) or split_name(path)[0])
+    page = markdown_page(read_text(path, limit))
+    yield Document(name, page.text, page.title or split_name(path)[0], layout=page.layout)
 
 
 def _read_html(path: Path, name: str, limit: int) -> Iterator[Document]:
     source = decode_html(read_bytes(path, limit))
     refuse_slow_page(source, path)
-    title, text = html_text(source)
-    yield Document(name, text, title or split_name(path)[0])
+    page = html_page(source)
+    yield Document(name, page.text, page.title or split_name(path)[0], layout=page.layout)
 
 
 def _read_pdf(path: Path, name: str, limit: int) -> Iterator[Document]:
-    title, text = pdf_text(path, limit)
-    yield Document(name, text, title or split_name(path)[0])
+    found = pdf_document(path, limit)
+    yield Document(name, found.text, found.title or split_name(path)[0], layout=found.layout)
 
 
 def _read_wikipedia(path: Path, name: str, on_open: OnOpen, limit: int) -> Iterator[Document | Skipped]:

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.text.readers.pages.html import decode_html, html_text
+from densephrases.text.readers.pages.html import decode_html, html_page
+
+
+def html_text(source: str) -> tuple[str, str]:
+    title, text, _ = html_page(source)
+    return title, text
 
 
 @pytest.mark.parametrize(
@@ -18,8 +23,8 @@ from densephrases.text.readers.pages.html import decode_html, html_text
         ("before<script>if (a < b) {}</script><style>p {}</style>after", "beforeafter"),
         ("<nav>menu<nav>inner</nav>menu</nav><p>text", "text"),
         ("x<noscript>no</noscript><template><p>t</p></template><svg><title>s</title></svg>y", "xy"),
-        ("<ul><li>one<li>two</ul>end", "one\ntwo\n\nend"),
-        ("<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>", "a b\n1 2"),
+        ("<ul><li>one<li>two</ul>end", "one\n\ntwo\n\nend"),
+        ("<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>", "a: 1; b: 2."),
         ("one<br>two<br/>three<hr>four", "one\ntwo\nthree\n\nfour"),
         ("<pre>  def f():\n\n      x</pre><p>y", "  def f():\n\n      x\n\ny"),
         ("5&nbsp;km &lt;b&gt; &eacute; &#x4e2d;", "5\u00a0km <b> é 中"),
@@ -38,7 +43,7 @@ from densephrases.text.readers.pages.html import decode_html, html_text
     ],
 )
 def test_html(source: str, text: str) -> None:
-    assert html_text(source) == ("", text)
+    assert html_text(source)[1] == text
 
 
 MENU = "<ul><li><a href=a>Home</a><li><a href=b>About us</a></ul>"
@@ -62,7 +67,7 @@ ARTICLE_TEXT = "Head\n\nFirst link of all.\n\nSecond.\n\nReference"
     ],
 )
 def test_menus_are_left_out_and_an_unclosed_one_swallows_nothing(source: str) -> None:
-    assert html_text(source) == ("", ARTICLE_TEXT)
+    assert html_text(source) == ("Head", ARTICLE_TEXT)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +81,75 @@ def test_menus_are_left_out_and_an_unclosed_one_swallows_nothing(source: str) ->
     ],
 )
 def test_headers_and_footers_of_the_page_but_not_of_its_content_are_left_out(source: str, text: str) -> None:
-    assert html_text(source) == ("", text)
+    assert html_text(source)[1] == text
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("<dl><dt>port<dd>Where it listens.<dt>host<dd>Its name.</dl>", "port: Where it listens.\n\nhost: Its name."),
+        ("<dl><dt>-s<dt>--sign<dd><p>Signs it.</p><p>Later too.</dl>x", "-s, --sign: Signs it.\n\nLater too.\n\nx"),
+        ("<dl><dt>Why?<dd>So.<dd>Or not.</dl>", "Why? So.\n\nOr not."),
+        ("<dl><div><dt>a:</dt><dd>b</dd></div></dl>", "a: b"),
+        ("<dl><dt>a<dd>b<dl><dt>c<dd>d</dl>e</dl>", "a: b\n\nc: d\n\ne"),
+        ("<dl><dt>code<dd><pre>x\ny</pre></dl>", "code\n\nx\ny"),
+        ("<dl><dt>alone</dl><p>x", "alone\n\nx"),
+        ("<dd>no list</dd><dt>none", "no list\n\nnone"),
+    ],
+)
+def test_terms_stay_with_their_definitions(source: str, text: str) -> None:
+    assert html_text(source)[1] == text
+
+
+def test_headings_are_told_from_text_and_long_definitions_have_their_term() -> None:
+    words = "word " * 100
+    source = (
+        f"<h1>One<a class=headerlink>¶</a></h1>a<h3>Note</h3>b<dl><dt>port<dd>{words}<p>c</dl>d<h2>Two <i>it</i></h2>e"
+    )
+    _, text, layout = html_page(source)
+    assert [text[each.start : each.end] for each in layout.sections if each.name] == ["One", "port", "Two it"]
+    assert [layout.path(text.rindex(word)) for word in "abcde"] == [
+        ["One"],
+        ["One"],
+        ["One", "port"],
+        ["One"],
+        ["One", "Two it"],
+    ]
+    assert "¶" not in text
+
+
+@pytest.mark.parametrize(
+    "menu",
+    [
+        "<div class='navheader'><a href=x>Prev</a> Chapter 2</div>",
+        "<div id=toc><h2>Contents</h2><a href=#a>A</a></div>",
+        "<ul><li><a href=#a>One</a><li><a href=#b>Two</a></ul>",
+        "<div class='menu top'>Home</div>",
+        "<p>A site</p>",
+        "<h1>x<a href=#x>#</a><span class=permalink>link</span></h1>",
+    ],
+)
+def test_what_is_no_content_is_left_out(menu: str) -> None:
+    heading = "" if "<h1>" in menu else "<h1>x</h1>"
+    assert html_text(f"{menu}{heading}<p>Some text that is content.")[1] == "x\n\nSome text that is content."
+
+
+def test_only_the_main_part_is_read() -> None:
+    source = "<div>Site</div><div role=main><h1>x</h1>text</div><div>imprint</div>"
+    assert html_text(source) == ("x", "x\n\ntext")
+    assert html_text("<div class=sidebar><h1>x</h1>all of it</div>")[1] == "x\n\nall of it"
+
+
+def test_tables_in_tables_lay_out_the_page() -> None:
+    inner = "<table><tr><th>a<th>b<tr><td>1<td>2</table>"
+    assert html_text(f"<table><tr><td>Menu<td>{inner}<p>text</table>end")[1] == "Menu\n\na: 1; b: 2.\n\ntext\n\nend"
+    assert html_text("<table><tr><td>" * 3000 + "deep")[1] == "deep"
+
+
+def test_a_table_with_headings_lays_out_the_page() -> None:
+    _, text, layout = html_page("<table><tr><td>left<td><h1>Head</h1>text</table>")
+    assert text == "left\n\nHead\n\ntext"
+    assert [text[each.start : each.end] for each in layout.sections] == ["Head"]
 
 
 def test_a_long_page() -> None:
@@ -128,6 +201,18 @@ WORDS = st.lists(st.text(st.characters(exclude_categories=["C", "Z"]), min_size=
 def test_blocks_stay_apart(blocks: list[tuple[str, list[str]]]) -> None:
     source = "\n".join(f"<{tag}>\n{html.escape('  '.join(words))}</{tag}>" for tag, words in blocks)
     assert html_text(source)[1].split("\n\n") == [" ".join(words) for _, words in blocks] or not blocks
+
+
+TAGS = st.sampled_from(["h1", "h2", "p", "dl", "dt", "dd", "table", "thead", "tr", "td", "th", "pre", "ul", "li", "a"])
+PIECES = st.one_of(TAGS.map("<{}>".format), TAGS.map("</{}>".format), st.sampled_from(["a", "b c", " ", "1.\n", "¶"]))
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_sections_are_in_the_text_in_order(source: str) -> None:
+    _, text, layout = html_page(source)
+    places = [place for section in layout.sections for place in (section.start, section.end) if section.name]
+    assert places == sorted(places)
+    assert all(" ".join(text[each.start : each.end].split()) == each.name for each in layout.sections if each.name)
 
 
 @given(st.text())

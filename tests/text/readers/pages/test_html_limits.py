@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from densephrases.errors import DataError
-from densephrases.text.readers.pages.html import html_text
+from densephrases.text.readers.pages.html import html_page
 from densephrases.text.readers.pages.html_limits import refuse_slow_page
 
 PATH = Path("a.html")
@@ -51,5 +51,5 @@ def test_slow_pages(source: str, reason: str) -> None:
 )
 def test_long_and_untidy_pages(source: str) -> None:
     refuse_slow_page(source, PATH)
-    _, text = html_text(source)
+    text = html_page(source).text
     assert "</" not in text

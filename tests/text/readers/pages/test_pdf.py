@@ -1,62 +1,143 @@
-"""PDF, through pypdf itself."""
+"""PDF, through PDFium itself."""
 
 import gzip
 import sys
-from io import BytesIO
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 from densephrases.errors import DataError, MissingExtraError
-from densephrases.text.readers.pages.pdf import pdf_text
+from densephrases.text.readers.pages import pdf
+from densephrases.text.readers.pages.pdf import pdf_document
+from tests.text.readers.pages.made_up_pdf import make_pdf
 
-pypdf = pytest.importorskip("pypdf")
+pytest.importorskip("pypdfium2")
+
+PASSWORD = Path(__file__).parent / "password.pdf"
+WORDS = ["", "Owls", "Larks", "Finches", "Terns"]
+RECTANGLE = "10 10 100 100 re f "
 
 
-def make_pdf(*pages: str, title: str = "", password: str = "") -> bytes:
-    """One line of ASCII a page."""
-    from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
-
-    writer = pypdf.PdfWriter()
-    font = DictionaryObject({NameObject("/Type"): NameObject("/Font"), NameObject("/Subtype"): NameObject("/Type1")})
-    font[NameObject("/BaseFont")] = NameObject("/Helvetica")
-    for text in pages:
-        page = writer.add_blank_page(width=300, height=100)
-        fonts = DictionaryObject({NameObject("/F1"): font})
-        page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): fonts})
-        stream = DecodedStreamObject()
-        stream.set_data(f"BT /F1 12 Tf 10 50 Td ({text}) Tj ET".encode("ascii"))
-        page[NameObject("/Contents")] = writer._add_object(stream)
-    if title:
-        writer.add_metadata({"/Title": title})
-    if password:
-        writer.encrypt(password, algorithm="RC4-128")
-    buffer = BytesIO()
-    writer.write(buffer)
-    return buffer.getvalue()
+def written(folder: Path, content: bytes, name: str = "a.pdf") -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
 
 
 def test_title_and_pages(tmp_path: Path) -> None:
-    path = tmp_path / "a.pdf"
-    path.write_bytes(make_pdf("Ann met Bob.", "Then they left.", title="A report"))
-    assert pdf_text(path) == ("A report", "Ann met Bob.\n\nThen they left.")
+    found = pdf_document(written(tmp_path, make_pdf("Ann met Bob.", "Then they left.", title="A report")))
+    assert found[:2] == ("A report", "Ann met Bob.\n\nThen they left.")
+    assert found.layout.pages == (0, 14)
+    assert [found.layout.page(found.text.index(word)) for word in ("Ann", "Bob", "Then", "left")] == [1, 1, 2, 2]
 
 
 def test_compressed_and_without_title(tmp_path: Path) -> None:
-    path = tmp_path / "a.pdf.gz"
-    path.write_bytes(gzip.compress(make_pdf("Ann met Bob.")))
-    assert pdf_text(path) == ("", "Ann met Bob.")
+    found = pdf_document(written(tmp_path, gzip.compress(make_pdf("Ann met Bob.")), "a.pdf.gz"))
+    assert found[:2] == ("", "Ann met Bob.")
 
 
-@pytest.mark.parametrize("content", [b"no PDF at all", make_pdf("a")[:200], make_pdf("a", password="secret")])  # noqa: S106
+def test_words_stay_apart_and_broken_ones_are_joined(tmp_path: Path) -> None:
+    page = [
+        (10.0, 350.0, 12.0, "What you"),
+        (66.0, 350.0, 12.0, "want is a build-"),
+        (10.0, 336.0, 12.0, "ing on a well-"),
+        (10.0, 322.0, 12.0, "known square."),
+    ]
+    found = pdf_document(written(tmp_path, make_pdf(page)))
+    assert found.text.split() == ["What", "you", "want", "is", "a", "building", "on", "a", "well-known", "square."]
+
+
+def test_paragraphs_headings_and_a_sentence_over_two_pages(tmp_path: Path) -> None:
+    cover = [(10.0, 200.0, 30.0, "The book"), (10.0, 100.0, 20.0, "Ann Bell")]
+    first = [
+        (10.0, 380.0, 20.0, "Memory"),
+        (10.0, 350.0, 12.0, "One line of it"),
+        (10.0, 336.0, 12.0, "and another."),
+        (10.0, 300.0, 12.0, "A second paragraph that"),
+    ]
+    second = [(10.0, 380.0, 12.0, "goes on here.")]
+    found = pdf_document(written(tmp_path, make_pdf(cover, first, second)))
+    assert found.text == (
+        "The book\n\nAnn Bell\n\nMemory\n\nOne line of it\nand another.\n\nA second paragraph that\ngoes on here."
+    )
+    assert [(section.name, section.level) for section in found.layout.sections] == [("Memory", 2)]
+    assert found.layout.page(found.text.index("goes")) == 3
+
+
+def test_running_heads_page_numbers_and_contents_go(tmp_path: Path) -> None:
+    pages = [
+        [
+            (10.0, 390.0, 9.0, f"Chapter 3: Birds {number}"),
+            (10.0, 350.0, 12.0, f"{WORDS[number]} is told here."),
+            (10.0, 320.0, 12.0, f"1.{number} Birds . . . . . . . {number}"),
+            (150.0, 10.0, 9.0, f"{number}"),
+        ]
+        for number in range(1, 5)
+    ]
+    found = pdf_document(written(tmp_path, make_pdf(*pages)))
+    assert found.text == "\n\n".join(f"{WORDS[number]} is told here." for number in range(1, 5))
+
+
+def test_a_line_of_only_a_year_stays(tmp_path: Path) -> None:
+    pages = [[(10.0, 350.0, 12.0, "He was born in"), (10.0, 336.0, 12.0, "1945")], "Nothing else."]
+    assert "1945" in pdf_document(written(tmp_path, make_pdf(*pages))).text
+
+
+def test_pages_without_text_begin_where_the_next_does(tmp_path: Path) -> None:
+    found = pdf_document(written(tmp_path, make_pdf("", "Second.", "", "Fourth.")))
+    assert found.layout.pages == (0, 0, 9, 9)
+    assert found.layout.page(0) == 2
+
+
+@pytest.mark.parametrize("content", [b"no PDF at all", make_pdf("a")[:100], PASSWORD.read_bytes()])
 def test_unreadable(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "a.pdf"
-    path.write_bytes(content)
     with pytest.raises(DataError, match=r"a\.pdf' cannot be read as PDF"):
-        pdf_text(path)
+        pdf_document(written(tmp_path, content))
 
 
 def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pypdf", None)
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
     with pytest.raises(MissingExtraError, match=r"densephrases\[pdf\]"):
-        pdf_text(tmp_path / "a.pdf")
+        pdf_document(tmp_path / "a.pdf")
+
+
+def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, make_pdf("Ann met Bob."))
+    with pytest.raises(DataError, match="has more than 100 B"):
+        pdf_document(path, 100)
+    monkeypatch.setattr(pdf, "SECONDS", -1.0)
+    with pytest.raises(DataError, match="takes more than"):
+        pdf_document(path)
+
+
+def recognizer(monkeypatch: pytest.MonkeyPatch, recognize: Any) -> None:
+    module = ModuleType("densephrases.text.readers.formats.ocr")
+    module.recognize = recognize  # type: ignore[attr-defined]
+    package = ModuleType("densephrases.text.readers.formats")
+    monkeypatch.setitem(sys.modules, "densephrases.text.readers.formats", package)
+    monkeypatch.setitem(sys.modules, "densephrases.text.readers.formats.ocr", module)
+
+
+def test_scanned_pages_are_recognised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, int]] = []
+
+    def recognize(image: Any) -> list[tuple[str, tuple[float, float, float, float]]]:
+        seen.append(image.size)
+        return [("A scanned", (10, 10, 90, 30)), ("line.", (10, 34, 60, 54))]
+
+    recognizer(monkeypatch, recognize)
+    found = pdf_document(written(tmp_path, make_pdf("", drawn=RECTANGLE)))
+    assert found.text == "A scanned\nline."
+    assert seen == [(1275, 1700)]
+
+
+def test_scans_without_the_extra_name_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def recognize(image: Any) -> None:
+        raise MissingExtraError("no OCR")
+
+    recognizer(monkeypatch, recognize)
+    with pytest.raises(MissingExtraError, match=r"pictures of pages but no text.*densephrases\[ocr\]"):
+        pdf_document(written(tmp_path, make_pdf("", drawn=RECTANGLE)))
+    assert pdf_document(written(tmp_path, make_pdf(""))).text == ""  # an empty page is no scan
