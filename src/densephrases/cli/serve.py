@@ -45,6 +45,10 @@ AllowedHost = Annotated[
 CorsOrigin = Annotated[
     list[str] | None, typer.Option(help="A web origin allowed by CORS, such as https://example.org.")
 ]
+Pages = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Show pages of the indexed PDF files of this folder [default: no files]."),
+]
 LogQuestions = Annotated[bool, typer.Option("--log-questions", help="Write questions to the log.")]
 
 
@@ -70,6 +74,7 @@ def serve(
     max_exact_vectors: MaxExactVectors = _DEFAULTS.limits.exact_vectors,
     allowed_host: AllowedHost = None,
     cors_origin: CorsOrigin = None,
+    pages: Pages = None,
     log_questions: LogQuestions = False,
 ) -> None:
     """Serve an index over HTTP.
@@ -101,6 +106,7 @@ def serve(
         log_questions=log_questions,
         hosts=host_names(host, allowed_host or (), with_keys=bool(keys.reading)),
         origins=tuple(cors_origin or ()),
+        pages=pages,
     )
     _run(settings, host, port, workers)
 

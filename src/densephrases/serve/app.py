@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from densephrases.serve.api import answers, documents, extract, info
+from densephrases.serve.api import answers, documents, extract, info, pages
 from densephrases.serve.api.openapi import with_limits
 from densephrases.serve.page.static import add_page
 from densephrases.serve.problems import add_problem_handlers
@@ -32,7 +32,7 @@ def create_app(service: Service) -> Middleware:
         lifespan=_lifespan,
     )
     app.state.service = service
-    for module in (answers, extract, documents, info):
+    for module in (answers, extract, documents, pages, info):
         app.include_router(module.router)
     add_page(app)
     add_problem_handlers(app)

@@ -66,6 +66,7 @@ class ServiceSettings:
         log_questions: Whether questions are written to the log.
         hosts: Host names the service answers to; empty allows all.
         origins: Web origins allowed by CORS.
+        pages: Folder whose indexed PDF files are shown page by page; None shows none.
     """
 
     index: Path
@@ -81,8 +82,11 @@ class ServiceSettings:
     log_questions: bool = False
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
+    pages: Path | None = None
 
     def __post_init__(self) -> None:
+        if self.pages is not None and not self.pages.is_dir():
+            raise ConfigError(f"pages='{self.pages}' is no folder; expected the one whose PDF files are indexed.")
         for name in ("queue", "deadline_seconds", "connections", "reload_seconds"):
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name}={getattr(self, name)} is out of range; expected more than 0.")

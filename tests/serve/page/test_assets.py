@@ -12,8 +12,10 @@ from densephrases.serve.keys import Keys
 from densephrases.serve.runtime.suggested_questions import SUGGESTIONS_FILE
 from densephrases.serve.settings import Limits
 from densephrases.text.documents import Document
+from densephrases.text.readers.read import read_documents
 from tests.serve.browser import MISSING, Page, chromium, is_installed
 from tests.serve.running import CITIES, QUESTION, READING, GatedEncoder, ReadingEncoder, Running, TwoTasks, running
+from tests.text.readers.pages.made_up_pdf import make_pdf
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason=MISSING)
 
@@ -420,3 +422,21 @@ def test_nothing_keeps_anybody_out(tmp_path: Path, at: Any, fragment: str, await
             page.browser, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
         )
     assert [(each["id"], each["nodes"]) for each in found["violations"]] == []
+
+
+def test_a_page_of_a_file_with_the_phrase_in_a_box(tmp_path: Path, at: Any) -> None:
+    pytest.importorskip("pypdfium2")
+    (tmp_path / "a.pdf").write_bytes(make_pdf("The tower is in Paris.", "The river is in London."))
+    index = made_index(tmp_path, list(read_documents([tmp_path / "a.pdf"])))
+    text = index.folder.snapshot.segments[0].text(0)
+    start = text.index("London")
+    with running(index, pages=tmp_path) as service:
+        page = at(service)
+        page.browser.get(f"{page.address}/#q=x&document=a.pdf&start={start}&end={start + 6}")
+        page.browser.refresh()
+        (box,) = page.all(".box") if page.one(".page .box") else []
+        picture = page.one(".page img")
+        assert picture.get_property("naturalWidth") >= 400
+        assert picture.rect["x"] < box.rect["x"] < picture.rect["x"] + picture.rect["width"] / 2
+        assert page.texts(".page figcaption") == ["Page 2 of 2"]
+        assert page.texts("#document-text mark") == ["London"]

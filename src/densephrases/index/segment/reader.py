@@ -226,8 +226,10 @@ class Segment:
     def record(self, document: int) -> DocumentRecord:
         start, end = self._record_edges[document : document + 2].tolist()
         try:
-            identifier, title, metadata, *layout = json.loads(self._records[start:end].tobytes())
-            return DocumentRecord(identifier, title, metadata, Layout.from_json(layout[0]) if layout else NO_LAYOUT)
+            identifier, title, metadata, *more = json.loads(self._records[start:end].tobytes())
+            return DocumentRecord(
+                identifier, title, metadata, Layout.from_json(more[0]) if more and more[0] else NO_LAYOUT
+            )
         except (AttributeError, ValueError, TypeError, RecursionError) as error:
             raise self.file(RECORDS_FILE).damaged(f"document {document} cannot be read ({error})") from error
 

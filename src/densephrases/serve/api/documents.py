@@ -47,6 +47,8 @@ async def document(id: str, service: TheService, start: Offset = None, end: Offs
         "metadata": dict(found.metadata),
         "text": found.text,
         "phrase": _phrase(found.text, start, end),
+        "page": None if start is None else found.layout.page(start),
+        "shown": service.page_files.path(found) is not None,
     }
     return json_response(content)
 

@@ -294,6 +294,23 @@ class DeleteDocumentsResponse(BaseModel):
 class DocumentResponse(DocumentHeader):
     text: str
     phrase: Annotated[PhraseItem | None, Field(description="The text from `start` to `end`.")] = None
+    page: Annotated[int | None, Field(description="The page of `start` in a PDF file, from 1.")] = None
+    shown: Annotated[bool, Field(description="Whether the service shows pictures of its pages.")] = False
+
+
+class BoxItem(BaseModel):
+    """In shares of the page's width and height, from the upper left corner."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+class PageResponse(BaseModel):
+    page: Annotated[int, Field(description="The page of `start`, from 1.")]
+    pages: Annotated[int, Field(description="How many there are.")]
+    boxes: Annotated[list[BoxItem], Field(description="One a line; empty if the file no longer has the text.")]
 
 
 class IndexItem(BaseModel):

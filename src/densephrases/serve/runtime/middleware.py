@@ -17,7 +17,7 @@ from densephrases.serve.settings import ServiceSettings
 API_POLICY = "default-src 'none'; frame-ancestors 'none'"
 # The search page loads files of this service only; it has no inline scripts or styles.
 PAGE_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _HEADERS = {

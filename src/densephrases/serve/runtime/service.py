@@ -21,6 +21,7 @@ from densephrases.serve.problems import Problem
 from densephrases.serve.runtime.batching import Batcher, QueueFullError
 from densephrases.serve.runtime.live_index import LiveIndex
 from densephrases.serve.runtime.metrics import Metrics
+from densephrases.serve.runtime.page_files import PageFiles
 from densephrases.serve.runtime.suggested_questions import SHOWN, candidates, choose, owner_questions
 from densephrases.serve.runtime.task_indexes import TaskIndexes
 from densephrases.serve.settings import ServiceSettings
@@ -101,6 +102,7 @@ class Service:
         self.metrics = Metrics()
         self.live = LiveIndex(open_index(settings) if index is None else index, self._reloaded)
         self.metrics.documents.set(len(self.live.index))
+        self.page_files = PageFiles(settings.pages, settings.deadline_seconds)
         self._quick = _Lane(self, "search")
         self._thorough = _Lane(self, "thorough search")
         self._suggested: tuple[PhraseIndex, list[str]] | None = None

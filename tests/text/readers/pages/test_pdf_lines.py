@@ -77,8 +77,8 @@ def test_a_page_of_a_manual() -> None:
 
 
 def test_what_repeats_at_the_edge_of_near_pages_goes_and_nothing_else() -> None:
-    pages = [[Line("Head", 0, 800), Line("abcd"[n], 0, 700), Line(f"{n + 5}", 0, 10)] for n in range(4)]
+    pages = [[Line("Head", 0, 800), Line("abde"[n], 0, 700), Line(f"{n + 5}", 0, 10)] for n in range(4)]
     pages.append([Line("Head", 0, 300), Line("1999", 0, 10)])
     kept = [[line.text for line in lines] for lines in without_repetitions(pages)]
-    assert kept == [["a"], ["b"], ["c"], ["d"], ["Head", "1999"]]
+    assert kept == [["a"], ["b"], ["d"], ["e"], ["Head", "1999"]]
     assert without_repetitions([]) == []

@@ -1,7 +1,8 @@
-// The dialog with a whole document, scrolled to the phrase.
+// The dialog with a whole document, scrolled to the phrase; of a PDF file its page first, with the phrase in a box.
 
 import { marked, titleOf } from "./answers.js";
 import { byId } from "./elements.js";
+import { pageView } from "./pages.js";
 import { documentText } from "./service.js";
 
 const dialog = byId("document");
@@ -19,7 +20,9 @@ export async function show(opened) {
   if (!dialog.open) dialog.showModal();
   text.focus({ preventScroll: true });
   try {
-    put(await documentText(opened, reading.signal));
+    const found = await documentText(opened, reading.signal);
+    put(found);
+    if (found.shown && found.page !== null) await putPage(opened, found, reading.signal);
   } catch (error) {
     if (error.name === "AbortError") return;
     title.textContent = "The document cannot be shown";
@@ -32,6 +35,18 @@ function put(found) {
   text.replaceChildren(...(found.phrase ? marked(found.text, found.phrase, 0) : [found.text]));
   text.scrollTop = 0;
   text.querySelector("mark")?.scrollIntoView({ block: "center" });
+}
+
+/** Without a picture the text is all that is shown. */
+async function putPage(opened, found, signal) {
+  const view = await pageView(opened, text.clientWidth, signal).catch((error) => {
+    if (error.name === "AbortError") throw error;
+    return null;
+  });
+  if (!view) return;
+  text.prepend(view);
+  text.scrollTop = 0;
+  view.querySelector(".box")?.scrollIntoView({ block: "center" });
 }
 
 export function hide() {

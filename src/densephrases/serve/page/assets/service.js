@@ -31,6 +31,16 @@ export function documentText({ id, start, end }, signal) {
   return call(`v1/documents/${encodeURIComponent(id)}${place}`, { signal });
 }
 
+/** The page of a PDF file with a span of its text, and the boxes of the span there. */
+export function pageOf({ id, start, end }, signal) {
+  return call(`v1/pages/${encodeURIComponent(id)}?start=${start}&end=${end}`, { signal });
+}
+
+/** A picture of a page. It needs the key, so that it cannot be the address of an image. */
+export function pageImage(id, page, width, signal) {
+  return call(`v1/page-images/${encodeURIComponent(id)}?page=${page}&width=${width}`, { signal, read: (response) => response.blob() });
+}
+
 /** Answers to one question; without a task, the service uses its default. */
 export async function answers(question, { k, unit, verify, task }, signal) {
   const named = task === undefined ? {} : { task: task || null };
@@ -43,7 +53,7 @@ export async function answers(question, { k, unit, verify, task }, signal) {
   };
 }
 
-async function call(path, { sent, signal } = {}) {
+async function call(path, { sent, signal, read = (response) => response.json() } = {}) {
   const headers = { Accept: "application/json" };
   if (sent) headers["Content-Type"] = "application/json";
   if (key.get()) headers.Authorization = `Bearer ${key.get()}`;
@@ -51,7 +61,7 @@ async function call(path, { sent, signal } = {}) {
   let response;
   try {
     response = await fetch(path, { method, headers, signal, body: sent && JSON.stringify(sent), cache: "no-store" });
-    if (response.ok) return await response.json();
+    if (response.ok) return await read(response);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Problem({});

@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"\d+")
 _PAGE_NUMBER = re.compile(
     r"(?:page|p\.|seite)?[\s\u2013\u2014-]*(\d{1,4})(?:\s*(?:/|of|von)\s*\d{1,4})?[\s\u2013\u2014-]*", re.IGNORECASE
 )
-_ROMAN = re.compile(r"[ivxlc]{1,7}")
+_ROMAN = re.compile(r"[ivx]{1,4}|[ivxl]{2,7}")
 _CONTENTS = re.compile(r"(?:(?:\.\s?){4,}|(?:\s\.){2,})\s*(?:\d{1,4}|[ivxlc]{1,7})\Z")
 _BROKEN = re.compile(rf"(\S*[^\W\d_]){HYPHEN}([^\W\d_]\S*)")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")

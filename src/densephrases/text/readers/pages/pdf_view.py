@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfPage
 
 MOST_PIXELS = 3000  # of either side of a picture
+_LEAST = 4  # letters that are looked for: fewer are found anywhere
 _CONTEXT = 80  # letters on each side by which a phrase is told from others of the same words
 
 
@@ -92,8 +93,9 @@ def _places(page: str, text: str, start: int, end: int) -> range:
         return range(0)
     for around in (_CONTEXT, _CONTEXT // 4, 4, 0):
         left, right = before[-around:] if around else "", after[:around]
-        at = page.find(left + phrase + right)
-        if at >= 0:
+        wanted = left + phrase + right
+        at = page.find(wanted)
+        if at >= 0 and len(wanted) >= _LEAST and (around or page.count(wanted) == 1):
             return range(at + len(left), at + len(left) + len(phrase))
     return range(0)
 
