@@ -28,6 +28,7 @@ from densephrases.model.tokenizer import (
     load_tokenizer,
     phrase_max_span,
     spread_windows,
+    title_ids,
 )
 from densephrases.text.passages import Passage
 from tests.conftest import small_tokenizer
@@ -388,3 +389,20 @@ def test_a_template_of_tokens_that_are_not_there_is_refused(tmp_path: Path, capf
         with pytest.raises(ModelError, match="cannot be read as a tokenizer"):
             load_tokenizer(tmp_path)
     capfd.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("title", "section", "expected"),
+    [
+        ("abc", "", "abc"),
+        ("abc", "xy", "abcxy"),
+        ("abcdefgh", "", "abcdef"),
+        ("abcdefgh", "xy", "abcdxy"),
+        ("abcdefgh", "vwxyz", "abcvwx"),
+        ("ab", "vwxyz", "abvwxy"),
+        ("", "tuvwxyz", "tuvwxy"),
+    ],
+)
+def test_titles_and_sections_share_the_room(title: str, section: str, expected: str) -> None:
+    found = title_ids([ord(letter) for letter in title], [ord(letter) for letter in section], 6)
+    assert "".join(map(chr, found)) == expected

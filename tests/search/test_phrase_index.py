@@ -19,6 +19,7 @@ from densephrases.index.kinds import Quantizer
 from densephrases.index.progress import Progress
 from densephrases.model.load import load
 from densephrases.search.answers import Answer
+from densephrases.text.layout import Layout, Section
 from densephrases.text.readers.read import read_documents
 from tests.index.made_up import HashEncoder
 
@@ -62,6 +63,39 @@ def test_create_from_a_generator(tmp_path: Path) -> None:
     assert last.vectors == made.info().vectors <= last.tokens
     assert made.document("paris") == CITIES[2]
     assert made.document("rome") is None
+
+
+SECTIONED = Document(
+    "manual",
+    "The river\n\nIt is in the city of London.\n\nThe tower\n\nIt was built in a year. "
+    + "The city is in France. " * 60,
+    "Manual",
+    layout=Layout((Section(0, 9, 1, "The river"), Section(41, 50, 2, "The tower")), (0, 41)),
+)
+
+
+@pytest.mark.parametrize("unit", ["phrase", "sentence"])
+def test_answers_are_never_taken_from_headings(tmp_path: Path, unit: Any) -> None:
+    made = PhraseIndex.create(tmp_path, [SECTIONED], model=HashEncoder())
+    assert SECTIONED.text[41:50] == "The tower"
+    answers = made.search(QUESTION, 1000, unit=unit)
+    assert answers
+    for answer in answers:
+        assert not any(answer.phrase.start < end and answer.phrase.end > start for start, end in ((0, 9), (41, 50)))
+        below = answer.phrase.start > 41
+        assert answer.section == ("The river \u2013 The tower" if below else "The river")
+        assert answer.page == 1 + below
+
+
+def test_layouts_are_kept_and_only_written_where_there_is_one(tmp_path: Path) -> None:
+    made = PhraseIndex.create(tmp_path, [SECTIONED, *CITIES], model=HashEncoder())
+    made.optimize()
+    assert made.document("manual") == SECTIONED
+    assert made.document("paris") == CITIES[2]
+    segment = made.folder.snapshot.segments[0]
+    assert segment.record(1).layout == Layout()
+    moved = Document("manual", SECTIONED.text, "Manual", layout=Layout(pages=(0,)))
+    assert made.update([moved]).replaced == 1
 
 
 def test_open(index: PhraseIndex) -> None:

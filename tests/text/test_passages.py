@@ -6,7 +6,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from densephrases.text.passages import LONGEST, SHORTEST, split_passages
+from densephrases.text.documents import Document
+from densephrases.text.layout import Layout, Section
+from densephrases.text.passages import (
+    LONGEST,
+    SHORTEST,
+    Passage,
+    document_passages,
+    passage_of,
+    section_context,
+    split_passages,
+    without_number,
+)
 from densephrases.text.sentences import TextSpan
 
 WORDS = [
@@ -165,3 +176,55 @@ def test_sentences_in_lines_are_paragraphs_only_without_blank_lines() -> None:
 def test_impossible_lengths(shortest: int, longest: int) -> None:
     with pytest.raises(ValueError, match=f"shortest={shortest} and longest={longest}"):
         split_passages("text", shortest=shortest, longest=longest)
+
+
+def test_a_heading_begins_a_passage_unless_the_one_before_is_short() -> None:
+    body = "A sentence of some words. " * 12  # 312 characters
+    text = f"One\n\n{body.strip()}\n\nWhat is it?\n\n{body.strip()}\n\nThree\n\nShort."
+    starts = [text.index(name) for name in ("One", "What is it?", "Three")]
+    found = [text[span.start : span.end].split("\n")[0] for span in split_passages(text, headings=set(starts))]
+    assert found == ["One", "What is it?"]
+    assert len(split_passages(text)) == 1
+
+
+def test_passages_have_the_headings_above_them_that_they_do_not_say() -> None:
+    body = "A sentence of some words. " * 30
+    text = f"Memory\n\n{body}\n\n1.2. Disk\n\n{body}\n\n{body}"
+    layout = Layout((Section(0, 6, 1, "Memory"), Section(text.index("1.2"), text.index("Disk") + 4, 2, "1.2. Disk")))
+    document = Document("a", text, "Manual", layout=layout)
+    passages = [passage_of(document, span) for span in document_passages(document)]
+    assert [(each.text.split()[0], each.section) for each in passages] == [
+        ("Memory", ""),
+        ("1.2.", "Memory"),
+        ("A", "Disk, Memory"),
+    ]
+    assert passages[0] == Passage(text[: len(passages[0].text)], "Manual")
+
+
+@given(ODD_TEXT, st.sets(st.integers(0, 80)))
+def test_headings_cut_nothing_off(text: str, headings: set[int]) -> None:
+    passages = split_passages(text, shortest=8, longest=20, headings=headings)
+    whole = "".join("".join(text[span.start : span.end].split()) for span in passages)
+    assert whole == "".join(text.split())
+    assert all(span.length <= 20 for span in passages)
+
+
+@pytest.mark.parametrize(
+    ("heading", "text"),
+    [
+        ("20.4. Resource Consumption", "Resource Consumption"),
+        ("19.1 Basics", "Basics"),
+        ("Chapter 3. Types", "Types"),
+        ("A.1. Codes", "Codes"),
+        ("3 things", "3 things"),
+        ("1984. A novel", "1984. A novel"),
+        ("2.", "2."),
+        ("", ""),
+    ],
+)
+def test_numbers_of_headings(heading: str, text: str) -> None:
+    assert without_number(heading) == text
+
+
+def test_the_title_is_not_repeated_in_the_context() -> None:
+    assert section_context(["2. Memory", "Buffers"], "Memory") == "Buffers"

@@ -18,17 +18,21 @@ def tokenized(encoder: MadeUpReader, text: str) -> TokenizedPassage:
     return passage
 
 
-@given(st.lists(WORDS, min_size=1, max_size=12).map(" ".join), st.integers(0, 2**32))
-def test_the_best_phrase_is_that_of_all_spans(text: str, seed: int) -> None:
+HEADINGS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 9)).map(lambda span: (span[0], sum(span))), max_size=2)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=12).map(" ".join), st.integers(0, 2**32), HEADINGS)
+def test_the_best_phrase_is_that_of_all_spans(text: str, seed: int, headings: list[tuple[int, int]]) -> None:
     passage = tokenized(MadeUpReader(max_words=3), text)
     logits_T2 = np.random.default_rng(seed).integers(-9, 9, (len(passage.offsets), 2)).astype(np.float32)
-    read = ReadPassage.from_window(text, passage, passage.windows[0], logits_T2)
+    read = ReadPassage.from_window(text, passage, passage.windows[0], logits_T2, headings)
     spans = [
         (logits_T2[i, 0] + logits_T2[j, 1], int(passage.offsets[i, 0]), int(passage.offsets[j, 1]))
         for i in range(len(logits_T2))
         for j in range(i, passage.max_span[i] + 1)
     ]
     phrases = [(score, start, end) for score, start, end in spans if is_phrase(text, start, end)]
+    phrases = [each for each in phrases if not any(begin < each[2] and stop > each[1] for begin, stop in headings)]
     found = read.best_phrase()
     if not phrases:
         assert found is None

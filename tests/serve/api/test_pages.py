@@ -36,7 +36,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def index(folder: Path) -> PhraseIndex:
     known = Layout(pages=(0,))
-    elsewhere = [Document(name, "A secret.", layout=known) for name in ("../secret.pdf", "link.pdf", "gone.pdf", "a\0.pdf")]
+    elsewhere = [
+        Document(name, "A secret.", layout=known) for name in ("../secret.pdf", "link.pdf", "gone.pdf", "a\0.pdf")
+    ]
     elsewhere.append(Document("moved", "A secret.", "", {"path": "../secret.pdf"}, layout=known))
     documents = [*read_documents([folder / "docs"]), *elsewhere, *CITIES]
     return PhraseIndex.create(folder / "index", documents, model=HashEncoder())
