@@ -4,9 +4,12 @@ import codecs
 import re
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import dropwhile
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from densephrases.text.readers.decoded import decode
 
 # Read up to here for a declared encoding. Browsers stop at 1,024 bytes; pages with long comments before it exist.
 _HEAD_BYTES = 4096
@@ -63,11 +66,12 @@ _RECOVERED = "inside a section that was never closed"
 
 
 def decode_html(content: bytes) -> str:
-    """The page as text: by its byte order mark, by the encoding it declares, else as UTF-8."""
-    if content.startswith(codecs.BOM_UTF8):
-        return content.decode("utf-8-sig")
+    """The page as text: by its byte order mark, by the encoding it declares if it is valid, else as any text."""
     declared = _DECLARED.search(content[:_HEAD_BYTES])
-    return content.decode(_codec(declared[1].decode("ascii")) if declared else "utf-8")
+    if declared and not content.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        with suppress(UnicodeDecodeError):
+            return content.decode(_codec(declared[1].decode("ascii")))
+    return decode(content)
 
 
 def _codec(label: str) -> str:

@@ -8,17 +8,15 @@ from typing import BinaryIO
 
 from densephrases.errors import ConfigError, DataError, MissingExtraError
 from densephrases.text.documents import Document, Skipped
-from densephrases.text.readers.csv_rows import read_table
+from densephrases.text.readers.decoded import is_binary, read_decoded, read_undecoded
 from densephrases.text.readers.files import (
     UNREADABLE,
     OnOpen,
-    is_binary,
     is_compressed,
-    read_bytes,
-    read_text,
     split_name,
     walk,
 )
+from densephrases.text.readers.formats.csv_rows import read_table
 from densephrases.text.readers.html import decode_html, html_text
 from densephrases.text.readers.html_limits import refuse_slow_page
 from densephrases.text.readers.jsonl import read_json, read_json_lines
@@ -229,16 +227,16 @@ def _shown(path: Path) -> str:
 
 def _read_plain(path: Path, name: str, limit: int) -> Iterator[Document]:
     stem, suffix = split_name(path)
-    yield Document(name, read_text(path, limit), stem if suffix in _PLAIN else stem + suffix)
+    yield Document(name, read_decoded(path, limit), stem if suffix in _PLAIN else stem + suffix)
 
 
 def _read_markdown(path: Path, name: str, limit: int) -> Iterator[Document]:
-    text = read_text(path, limit)
+    text = read_decoded(path, limit)
     yield Document(name, text, markdown_title(text) or split_name(path)[0])
 
 
 def _read_html(path: Path, name: str, limit: int) -> Iterator[Document]:
-    source = decode_html(read_bytes(path, limit))
+    source = decode_html(read_undecoded(path, limit))
     refuse_slow_page(source, path)
     title, text = html_text(source)
     yield Document(name, text, title or split_name(path)[0])
