@@ -33,6 +33,7 @@ def test_headers(table: str) -> None:
         "2024-05-03|Rain/2024-05-04|Sun",
         "3.5.2024|Rain/4.5.2024|Sun",
         "Saw|€ 5/Drill|€ 7",
+        "Rent|950 euros/Deposit|1,900 euros",
         "France|2019/Spain|2020",
         f"Name|{'x' * 101}/Ada|y",
         "Name|City",

@@ -9,6 +9,7 @@ SAMPLE = 50  # rows by which a header is told
 _LONGEST_NAME = 100  # characters
 _MOSTLY_FILLED = 0.6  # of the cells that a row of this table has
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_DIGITS = re.compile(r"[\d.,]*\d")
 _NUMBER = r"[+-]?[\d.,' \u00a0\u202f]*\d(?:[eE][+-]?\d+)?"
 _VALUE = re.compile(
     rf"(?:[$€£¥]\s?)?{_NUMBER}\s?[%€$£¥]?"  # also dates with dots
@@ -74,9 +75,21 @@ def _is_header(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     if any(map(_VALUE.fullmatch, names)) and not _is_header_of_years(row, below):
         return False
     columns = list(_columns(row, below))
-    if any(name in column for name, column in columns):
+    if any(name in column or _is_alike(name, column) for name, column in columns):
         return False
-    return len(set(names)) == len(names) or any(all(map(_VALUE.fullmatch, column)) for _, column in columns)
+    return len(set(names)) == len(names) or has_values(below)
+
+
+def has_values(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a column holds nothing but numbers, dates and the like, so that words above it are a header."""
+    columns = ([row[place] for row in rows if place < len(row)] for place in range(max(map(len, rows), default=0)))
+    return any(any(column) and all(map(_VALUE.fullmatch, filter(None, column))) for column in columns)
+
+
+def _is_alike(name: str, column: Sequence[str]) -> bool:
+    """As '950 euros' above '1900 euros'."""
+    shape = _DIGITS.sub("0", name)
+    return shape != name and not _VALUE.fullmatch(name) and all(_DIGITS.sub("0", cell) == shape for cell in column)
 
 
 def _columns(row: Sequence[str], below: Sequence[Sequence[str]]) -> list[tuple[str, list[str]]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from densephrases.text.documents import Document, Skipped
 from densephrases.text.passages import RECORD_BREAK
-from densephrases.text.readers.formats.headers import SAMPLE, find_header
+from densephrases.text.readers.formats.headers import SAMPLE, Header, find_header, has_values
 from densephrases.text.readers.limits import MAX_DOCUMENT, too_large
 from densephrases.text.sentences import ends_as_sentence
 
@@ -48,14 +48,21 @@ def _named(name: str, cell: str) -> str:
     return f"{name.rstrip(':')}: {cell}" if name and name != cell else cell
 
 
-def table_text(rows: Sequence[Cells]) -> str:
-    """A table within a document. Two columns without a header are one record: names on the left, values on the right."""
-    cleaned = [clean(row) for row in rows]
-    header = find_header(cleaned)
+def table_text(rows: Sequence[Cells], *, has_header: bool = False) -> str:
+    """A table within a document; `has_header` if the document marks its first row as one.
+
+    Two columns without a header are one record: names on the left, values on the right.
+    """
+    cleaned = [row for row in map(clean, rows) if any(row)]
+    header = Header(tuple(cleaned[0]), (), 1) if has_header and len(cleaned) > 1 else find_header(cleaned)
     data = cleaned[header.end :]
-    if not header.names and all(len(row) == 2 and row[0] for row in data):
-        return _text([*header.above, row_sentence([row[0] for row in data], [row[1] for row in data])])
+    if _is_record(cleaned) and not has_header and not (header.names and has_values(data)):
+        return row_sentence([row[0] for row in cleaned], [row[1] for row in cleaned])
     return _text([*header.above, *(row_sentence(header.names, row) for row in data)])
+
+
+def _is_record(rows: Sequence[Cells]) -> bool:
+    return len(rows) > 1 and all(len(row) == 2 and row[0] for row in rows)
 
 
 def _text(sentences: list[str]) -> str:
