@@ -102,3 +102,9 @@ def test_bounds(tmp_path: Path) -> None:
         list(read_eml(path, "a"))
     with pytest.raises(DataError, match="has more than 1 KB"):
         list(read_eml(path, "a", 1000))
+
+
+def test_parts_in_parts_without_end(tmp_path: Path) -> None:
+    levels = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (n, n) for n in range(5000))
+    with pytest.raises(DataError, match="cannot be read as e-mail"):
+        read(tmp_path, b"From: a@example.org\n" + levels)

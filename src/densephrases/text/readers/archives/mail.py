@@ -7,14 +7,15 @@ from email.message import EmailMessage
 from email.utils import getaddresses, parsedate_to_datetime
 from pathlib import Path
 
-from densephrases.errors import DataError
+from densephrases.errors import DataError, first_line
 from densephrases.text.documents import Document
 from densephrases.text.readers.archives.page_text import page_text
 from densephrases.text.readers.decoded import decode
 from densephrases.text.readers.files import open_file, read_whole
-from densephrases.text.readers.limits import MAX_DOCUMENT, MOST_VALUES
+from densephrases.text.readers.limits import MAX_DOCUMENT
 
 _MOST_PARTS = 10_000
+_MOST_BOUNDARIES = 100_000
 _BOUNDARIES = re.compile(rb"^--", re.MULTILINE)
 _FIELDS = ("from", "to", "cc", "date")
 
@@ -26,10 +27,18 @@ def read_eml(path: Path, name: str, limit: int = MAX_DOCUMENT) -> Iterator[Docum
 
 def message_document(content: bytes, name: str, path: Path) -> Document:
     """Sender, recipients and date are metadata and the first line; attachments are named at the end."""
-    if len(_BOUNDARIES.findall(content)) > MOST_VALUES // 10:
-        raise DataError(f"'{path}' has a message with more than {MOST_VALUES // 10:,} boundaries.")
-    message = message_from_bytes(content, policy=policy.default)
-    if not any(message.get(field) for field in ("from", "to", "subject", "date", "message-id")):
+    if len(_BOUNDARIES.findall(content)) > _MOST_BOUNDARIES:
+        raise DataError(f"'{path}' has a message with more than {_MOST_BOUNDARIES:,} boundaries.")
+    try:
+        return _document(message_from_bytes(content, policy=policy.default), name, path)
+    except DataError:
+        raise
+    except Exception as error:  # headers of junk mail make the library raise nearly anything
+        raise DataError(f"'{path}' cannot be read as e-mail: {first_line(error)}.") from error
+
+
+def _document(message: EmailMessage, name: str, path: Path) -> Document:
+    if not any(_header(message, field) for field in (*_FIELDS, "subject", "message-id")):
         raise DataError(f"'{path}' is not an e-mail: it has no header with sender, recipient, subject or date.")
     fields = _fields(message)
     text = "\n\n".join(filter(None, [_first_line(fields), _body(message, path), _attachments(message)]))

@@ -25,10 +25,12 @@ def read_opendocument(path: Path, name: str, limit: int = MAX_DOCUMENT) -> Itera
         try:
             content = _part(archive, "content.xml")
             found = _described(archive)
-        except (KeyError, ParseError, RecursionError) as error:
+            text = blocks_text(_blocks(content))
+            heading = next((" ".join(_text(each).split()) for each in content.iter() if _name(each) == "h"), "")
+        except RecursionError as error:
+            raise DataError(f"'{path}' has elements nested too deeply.") from error
+        except (KeyError, ValueError, ParseError) as error:
             raise DataError(f"'{path}' cannot be read as OpenDocument: {error}.") from error
-    text = blocks_text(_blocks(content))
-    heading = next((" ".join(_text(each).split()) for each in content.iter() if _name(each) == "h"), "")
     title = found.pop("title", "") or heading or split_name(path)[0]
     yield Document(name, text, title, found)
 

@@ -1,5 +1,6 @@
 """ZIP files that hold a document, refused before they are unpacked if they are bombs, encrypted or damaged."""
 
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -26,7 +27,7 @@ def open_zip(path: Path, limit: int, *, streamed: str = "\0") -> Iterator[ZipFil
             with ZipFile(source) as archive:
                 _refuse_bomb(archive.infolist(), path, limit, streamed)
                 yield archive
-        except (BadZipFile, NotImplementedError) as error:  # damaged, or compressed by a method nobody uses
+        except (BadZipFile, NotImplementedError, EOFError, zlib.error) as error:  # damaged, or compressed by a method nobody uses
             raise DataError(f"'{path}' is damaged or of another format: {error}.") from error
 
 
