@@ -19,7 +19,7 @@ from densephrases.text.readers.decoded import (
 from densephrases.text.readers.encodings import HEAD
 
 ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"]
-TEXT = "Café Zürich – 5 €\r\nÄpfel\rund\nBirnen\n"
+TEXT = "Café Zürich \u2013 5 €\r\nÄpfel\rund\nBirnen\n"
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

@@ -1,5 +1,7 @@
 """Encodings of short and long texts, and what is no text."""
 
+# ruff: noqa: RUF001
+
 import random
 
 import pytest
@@ -32,7 +34,11 @@ TEXTS = [
     ("gb18030", "北京是中国的首都。"),
     ("big5", "臺北是臺灣的首都。"),
     ("cp949", "서울은 대한민국의 수도이다."),
-    *[(wide, text) for wide in ("utf-16-le", "utf-16-be") for text in ("x", "Café – 5 €", "Привет, мир", "東京 は\n日本")],
+    *[
+        (wide, text)
+        for wide in ("utf-16-le", "utf-16-be")
+        for text in ("x", "Café – 5 €", "Привет, мир", "東京 は\n日本")
+    ],
     *[(marked, "Zürich") for marked in ("utf-8-sig", "utf-16", "utf-32")],
 ]
 

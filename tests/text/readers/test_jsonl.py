@@ -71,8 +71,8 @@ def test_a_bad_line_is_skipped_alone(tmp_path: Path, line: Any, reason: str) -> 
 def test_other_encodings(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     for encoding in ("cp1252", "utf-16"):
-        path.write_bytes('{"text": "Café – 5 €"}\n{"text": "c"}'.encode(encoding))
-        assert list(read_json_lines(path, "a")) == [Document("a#1", "Café – 5 €"), Document("a#2", "c")]
+        path.write_bytes('{"text": "Café: 5 €"}\n{"text": "c"}'.encode(encoding))
+        assert list(read_json_lines(path, "a")) == [Document("a#1", "Café: 5 €"), Document("a#2", "c")]
     path.write_bytes('\ufeff{"text": "é"}\n'.encode() * 20 + '{"text": "é"}'.encode("latin-1"))
     assert [item.text for item in read_json_lines(path, "a") if isinstance(item, Document)] == ["é"] * 21
 

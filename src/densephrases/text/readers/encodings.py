@@ -1,7 +1,7 @@
 """The encoding of text files: by mark, as UTF-8, else by what the bytes would say in it.
 
-Detectors know long texts and guess at short ones: they take 'Café Zürich' for Polish. So bytes that read as Western text
-in Windows-1252 are that, and only what does not is left to a detector.
+Detectors know long texts and guess at short ones: they take 'Café Zürich' for Polish. So bytes that read as Western
+text in Windows-1252 are that, and only what does not is left to a detector.
 """
 
 import codecs
@@ -30,7 +30,8 @@ _MOST_ODD = 0.05  # of the characters beyond ASCII of a Western text
 _LEAST_LATIN = 0.9  # for each zero byte of UTF-16
 _MOST_DAMAGED = 0.1  # of the characters beyond ASCII of a damaged file in UTF-8
 _BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
-_BEFORE_LETTERS = frozenset("¿¡«»‹›“”‘’„‚–—·\xad\xa0§…°©®")  # what Western text has directly before a letter
+# What Western text has directly before a letter: quotation marks, dashes and a few signs.
+_BEFORE_LETTERS = frozenset("¿¡«»\u2039\u203a“”\u2018\u2019„\u201a\u2013—·\xad\xa0§…°©®")
 _JAPANESE = ("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA")  # scripts of one word
 # Letters of Czech and Hungarian as Windows-1252 shows them, which no Western language has both of.
 _NEVER_TOGETHER = (frozenset("øì"), frozenset("õû"))
@@ -140,7 +141,7 @@ def _oddness(text: str) -> float:
 
 
 def _is_mixed(first: str, second: str) -> bool:
-    """A letter and a symbol, letters of two scripts, or two Latin ones beyond ASCII, which is what other scripts are taken for."""
+    """A letter and a symbol, letters of two scripts, or two Latin ones beyond ASCII, as other scripts look in Latin."""
     if not (first.isalpha() and second.isalpha()):
         return (first.isalpha() and _is_symbol(second)) or (second.isalpha() and _is_symbol(first))
     script = _script(first)

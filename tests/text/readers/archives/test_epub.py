@@ -26,7 +26,7 @@ FILES = {
     "OEBPS/content.opf": PACKAGE,
     "OEBPS/nav.xhtml": "<p>Contents",
     "OEBPS/a.css": "p {}",
-    "OEBPS/text/a.xhtml": "<?xml version='1.0'?><!DOCTYPE html><html><head/><body><h1>One</h1><p>To Zürich.</p></body></html>",
+    "OEBPS/text/a.xhtml": "<?xml version='1.0'?><!DOCTYPE html><html><body><h1>One</h1><p>To Zürich.</p></body></html>",
     "OEBPS/text/b two.xhtml": "<html><body><p>Lena Holt steered.</p></body></html>",
 }
 

@@ -17,7 +17,7 @@ def message(**headers: str) -> EmailMessage:
     given = {
         "From": "Ada Lövelace <ada@example.org>",
         "To": "Charles <cb@example.org>, x@example.org",
-        "Subject": "Café – a meeting",
+        "Subject": "Café \u2013 a meeting",
         "Date": "Fri, 03 May 2024 14:30:00 +0200",
         "Message-ID": "<1@example.org>",
     }
@@ -41,7 +41,7 @@ def test_a_message(tmp_path: Path) -> None:
     assert read(tmp_path, made.as_bytes()) == Document(
         "a.eml",
         f"{FIRST}\n\nOn Tuesday.\n\n> When does it come?\n\nAttachments: Rechnung für Mai.pdf.",
-        "Café – a meeting",
+        "Café \u2013 a meeting",
         {
             "from": "Ada Lövelace <ada@example.org>",
             "to": "Charles <cb@example.org>, x@example.org",
@@ -55,14 +55,16 @@ def test_html_alone(tmp_path: Path) -> None:
     made = message(Cc="Otto <otto@example.org>")
     made.set_content("<style>p {}</style><p>On <b>Tuesday</b>.<p>Yours", subtype="html")
     text = read(tmp_path, made.as_bytes()).text
-    assert text.endswith("x@example.org with a copy to Otto (otto@example.org) on 2024-05-03 14:30.\n\nOn Tuesday.\n\nYours")
+    assert text.endswith(
+        "x@example.org with a copy to Otto (otto@example.org) on 2024-05-03 14:30.\n\nOn Tuesday.\n\nYours"
+    )
 
 
 @pytest.mark.parametrize("charset", ["windows-1252", "utf-8", "unheard-of", "us-ascii"])
 def test_encodings(tmp_path: Path, charset: str) -> None:
-    body = "Café – 5 €".encode("utf-8" if charset == "utf-8" else "cp1252")
+    body = "Café \u2013 5 €".encode("utf-8" if charset == "utf-8" else "cp1252")
     head = f"From: a@example.org\r\nContent-Type: text/plain; charset={charset}\r\n\r\n"
-    assert read(tmp_path, head.encode() + body).text == "a@example.org wrote.\n\nCafé – 5 €"
+    assert read(tmp_path, head.encode() + body).text == "a@example.org wrote.\n\nCafé \u2013 5 €"
 
 
 def test_an_attached_message_is_named(tmp_path: Path) -> None:

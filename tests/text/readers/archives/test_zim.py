@@ -10,7 +10,9 @@ from densephrases.errors import DataError, MissingExtraError
 from densephrases.text.documents import Document, Skipped
 from densephrases.text.readers.archives.zim import read_zim
 
-PAGE = "<html><head><meta charset=utf-8><title>Inner</title></head><body><p>Zürich lies on the Limmat.</p></body></html>"
+PAGE = (
+    "<html><head><meta charset=utf-8><title>Inner</title></head><body><p>Zürich lies on the Limmat.</p></body></html>"
+)
 
 
 def archive(path: Path, capfd: pytest.CaptureFixture[str]) -> Path:

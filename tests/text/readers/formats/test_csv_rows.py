@@ -51,7 +51,10 @@ def test_nothing(tmp_path: Path, content: str) -> None:
         ('id,note\n1,"one\ntwo, more"\n2,"say ""hi"""\n', ["id: 1, note: one two, more.", 'id: 2, note: say "hi".']),
         ("sep=;\r\na;b\r\n1,0;2\r\n", ["a: 1,0, b: 2."]),
         ("a\tb\n1\t2, 3\n", ["a: 1, b: 2, 3."]),
-        ("Report,,\n,,\nWho,What,Units\nA,Saw,5\nB,Saw,7\n", ["Report", "Who: A, What: Saw, Units: 5.", "Who: B, What: Saw, Units: 7."]),
+        (
+            "Report,,\n,,\nWho,What,Units\nA,Saw,5\nB,Saw,7\n",
+            ["Report", "Who: A, What: Saw, Units: 5.", "Who: B, What: Saw, Units: 7."],
+        ),
         ("a,b,c\n1,2\n1,2,3,4\n\n,,\n", ["a: 1, b: 2.", "a: 1, b: 2, c: 3, 4."]),
         ("Name\nAda\nBob\n", ["Name: Ada.", "Name: Bob."]),
         ("Name,City\n", ["Name, City."]),

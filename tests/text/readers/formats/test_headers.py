@@ -46,9 +46,7 @@ def test_no_header(table: str) -> None:
 
 def test_lines_above() -> None:
     table = "Sales report|||/|||/as of May|||/Region|Product|Units|Price/North|Saw|5|1/South|Saw|7|2"
-    assert find_header(rows(table)) == Header(
-        ("Region", "Product", "Units", "Price"), ("Sales report", "as of May"), 4
-    )
+    assert find_header(rows(table)) == Header(("Region", "Product", "Units", "Price"), ("Sales report", "as of May"), 4)
 
 
 def test_two_levels() -> None:

@@ -20,7 +20,9 @@ def lines(*placed: tuple[str, float, float]) -> list[RecognizedLine]:
 TITLE = ("A title over both of the columns of this page", 100, 0)
 LEFT = [(f"left column, line {number}", 0, 60 + 30 * number) for number in range(4)]
 RIGHT = [(f"right column, line {number}", 400, 65 + 30 * number) for number in range(4)]
-TABLE = [(cell, 200 * column, 300 + 30 * row) for row in range(3) for column, cell in enumerate(["Ada", "1815", "London"])]
+TABLE = [
+    (cell, 200 * column, 300 + 30 * row) for row in range(3) for column, cell in enumerate(["Ada", "1815", "London"])
+]
 
 
 def test_columns_are_read_one_after_another_and_tables_by_rows() -> None:

@@ -35,7 +35,7 @@ def texts(items: list[Document | Skipped]) -> list[list[str]]:
 def test_values(tmp_path: Path) -> None:
     rows = [
         ["Name", "Born", "Hired", "Starts", "Share", "Paid", "Sum"],
-        ["Ann  Lee\nJr", date(1990, 2, 1), datetime(2024, 5, 3, 14, 30), time(9, 0), 0.5, True, 1234567],  # noqa: DTZ001
+        ["Ann  Lee\nJr", date(1990, 2, 1), datetime(2024, 5, 3, 14, 30), time(9, 0), 0.5, True, 1234567],
         ["Zoë", None, None, None, 0.1, False, "#N/A"],
     ]
     (document,) = read_workbook(book(tmp_path / "a.xlsx", rows), "a.xlsx")
@@ -68,9 +68,12 @@ def test_the_stored_values_of_formulas(tmp_path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     sheet = "xl/worksheets/sheet1.xml"
-    parts[sheet] = parts[sheet].replace(b"<f>1+1</f><v />", b"<f>1+1</f><v>2</v>").replace(
-        b"<f>1+1</f><v></v>", b"<f>1+1</f><v>2</v>"
-    ).replace(b"<f>1+1</f><v/>", b"<f>1+1</f><v>2</v>")
+    parts[sheet] = (
+        parts[sheet]
+        .replace(b"<f>1+1</f><v />", b"<f>1+1</f><v>2</v>")
+        .replace(b"<f>1+1</f><v></v>", b"<f>1+1</f><v>2</v>")
+        .replace(b"<f>1+1</f><v/>", b"<f>1+1</f><v>2</v>")
+    )
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
@@ -91,6 +94,17 @@ def test_merged_cells(tmp_path: Path) -> None:
             "Region: North, 2023 Q1: 5, 2023 Q2: 6, 2024 Q1: 7, 2024 Q2: 8.",
         ]
     ]
+
+
+def test_merged_cells_without_end_are_as_they_are(tmp_path: Path) -> None:
+    path = book(tmp_path / "a.xlsx", [["Name", "Age"], ["Ann", 7]])
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            merged = b'</sheetData><mergeCells><mergeCell ref="A1:XFD1048576" /></mergeCells>'
+            archive.writestr(name, content.replace(b"</sheetData>", merged))
+    assert texts(list(read_workbook(path, "a"))) == [["Name: Ann, Age: 7."]]
 
 
 def test_sheets(tmp_path: Path) -> None:

@@ -106,7 +106,9 @@ def _parts(message: EmailMessage) -> Iterator[EmailMessage]:
         yield part
         if part.get_content_maintype() == "multipart":
             inner = part.get_payload()
-            ahead += reversed([each for each in inner if isinstance(each, EmailMessage)] if isinstance(inner, list) else [])
+            ahead += reversed(
+                [each for each in inner if isinstance(each, EmailMessage)] if isinstance(inner, list) else []
+            )
 
 
 def _text(part: EmailMessage) -> str:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 SAMPLE = 50  # rows by which a header is told
 _LONGEST_NAME = 100  # characters
@@ -57,7 +58,7 @@ def _is_behind(places: Sequence[int], least: float) -> bool:
 
 def _two_levels(upper: Sequence[str], below: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Names of two rows, where the upper one has cells over several columns: '2023 Q1', '2023 Q2', '2024 Q1'."""
-    spans = any(left and left == right for left, right in zip(upper, upper[1:], strict=False))
+    spans = any(left and left == right for left, right in pairwise(upper))
     if not spans or len(below) < 2:
         return ()
     lower = below[0]

@@ -4,7 +4,9 @@ from datetime import datetime
 from typing import Any
 
 # What programs write if nobody gave a title.
-_NO_TITLES = frozenset(["word document", "powerpoint presentation", "powerpoint-präsentation", "présentation powerpoint"])
+_NO_TITLES = frozenset(
+    ["word document", "powerpoint presentation", "powerpoint-präsentation", "présentation powerpoint"]
+)
 
 
 def title_and_metadata(core: Any, heading: str, stem: str) -> tuple[str, dict[str, Any]]:

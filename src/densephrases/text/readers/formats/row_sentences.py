@@ -1,7 +1,7 @@
 """Rows of a table as sentences that name their columns, and tables as documents.
 
-'Name: Ada Lovelace, Born: 1815.' On questions about tables of 40 and 20 rows the bundled model finds 76 of 100 answers with
-commas between the cells and each row as a passage of its own; with semicolons 72, with several rows in a passage 65.
+'Name: Ada Lovelace, Born: 1815.' On questions about tables of 40 and 20 rows the bundled model finds 76 of 100 answers
+with commas between the cells and each row as a passage of its own; with semicolons 72, with rows in one passage 65.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ _LENGTH = 500_000  # characters of one document, unless a row is longer
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What the documents of a table are called. The first has the table's id, later ones the number of their first row."""
+    """What its documents are called: the first has the id, later ones also the number of their first row."""
 
     id: str
     title: str

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from datetime import date, datetime, time
 from itertools import islice
 from pathlib import Path
@@ -13,12 +13,13 @@ from densephrases.errors import DataError, MissingExtraError, first_line
 from densephrases.text.documents import Document, Skipped
 from densephrases.text.readers.files import split_name
 from densephrases.text.readers.formats.csv_rows import row_document
-from densephrases.text.readers.formats.row_sentences import Table, clean, table_documents
+from densephrases.text.readers.formats.row_sentences import Table, table_documents
 from densephrases.text.readers.formats.zip_limits import open_zip
 from densephrases.text.readers.limits import MAX_DOCUMENT, MOST_COLUMNS
 
 _MOST_ROWS = 1_048_576  # of a sheet in Excel; damaged files have row numbers beyond
-_MOST_MERGED = 100_000
+_MOST_MERGED = 100_000  # ranges
+_MOST_CELLS = 10_000_000  # in all of them: a whole sheet that is merged means nothing
 _BLOCK = 1 << 20
 _ROWS = 500  # read at once
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})\"")
@@ -32,6 +33,10 @@ class _Range(NamedTuple):
     left: int
     bottom: int
     right: int
+
+    @property
+    def cells(self) -> int:
+        return (self.bottom - self.top + 1) * (self.right - self.left + 1)
 
 
 def read_workbook(path: Path, name: str, limit: int = MAX_DOCUMENT) -> Iterator[Document | Skipped]:
@@ -157,7 +162,7 @@ def _merged(archive: ZipFile, sheet: Any) -> list[_Range]:
             rest = content[max(last, len(content) - 200) :]
             if len(found) > _MOST_MERGED:
                 return []
-    return found
+    return found if sum(each.cells for each in found) <= _MOST_CELLS else []
 
 
 def _range(left: bytes, top: bytes, right: bytes, bottom: bytes) -> _Range:

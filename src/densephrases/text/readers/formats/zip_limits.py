@@ -19,7 +19,7 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # how Office's old formats begin, an
 
 @contextmanager
 def open_zip(path: Path, limit: int, *, streamed: str = "\0") -> Iterator[ZipFile]:
-    """A ZIP file whose texts together have at most `limit` bytes; members below `streamed` are bounded by their ratio."""
+    """A ZIP file whose texts together have at most `limit` bytes; those below `streamed` are bounded by their ratio."""
     with open_file(path) as file:
         _refuse_ole(file.peek(len(_OLE)), path)
         source = BytesIO(read_whole(file, path, limit)) if is_compressed(path) else file
@@ -27,7 +27,12 @@ def open_zip(path: Path, limit: int, *, streamed: str = "\0") -> Iterator[ZipFil
             with ZipFile(source) as archive:
                 _refuse_bomb(archive.infolist(), path, limit, streamed)
                 yield archive
-        except (BadZipFile, NotImplementedError, EOFError, zlib.error) as error:  # damaged, or compressed by a method nobody uses
+        except (
+            BadZipFile,
+            NotImplementedError,
+            EOFError,
+            zlib.error,
+        ) as error:  # damaged, or compressed by a method nobody uses
             raise DataError(f"'{path}' is damaged or of another format: {error}.") from error
 
 
