@@ -112,7 +112,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "cities").mkdir()
     for name, text in TEXTS.items():
         (folder / name).write_bytes(text.encode())
-    (folder / "photo.jpg").write_bytes(bytes(100))
+    (folder / "photo.raw").write_bytes(bytes(100))
     (folder / "nothing.txt").touch()
     return folder
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -96,6 +96,11 @@ class Layout:
             parents.append(opened[-1] if opened else -1)
             opened.append(number)
         return parents
+
+    def shifted(self, by: int) -> "Layout":
+        """Of a text that has this one after its first `by` characters."""
+        sections = (replace(each, start=each.start + by, end=each.end + by) for each in self.sections)
+        return Layout(tuple(sections), tuple(page + by for page in self.pages))
 
     def to_json(self) -> dict[str, Any]:
         sections = [[each.start, each.end, each.level, each.name] for each in self.sections]

@@ -18,6 +18,9 @@ SHORTEST = 500
 # memory at once, up to one per character in Chinese (9 MB at 768 dimensions). 0.05% of Wikipedia's paragraphs are cut.
 LONGEST = 3000
 
+# Between rows of a table: each is a passage of its own, however short. Rows beside each other are confused.
+RECORD_BREAK = "\n\x1e\n"
+
 _WIDEST_WRAP = 200  # characters; hard-wrapped lines are shorter
 _LONGEST_TITLE = 100
 _LINE = re.compile("[^\n\r\u0085\u2028]+")
@@ -66,14 +69,33 @@ def split_passages(
     """Passages of at most `longest` characters, in order. Every character but space lies in exactly one.
 
     Passages are natural paragraphs, joined with the next ones up to `shortest` characters. A passage is shorter
-    only if it would exceed `longest` together with either neighbour. Paragraphs above `longest - shortest` are
-    cut, at sentence ends if possible, so that a short neighbour always fits. Where one of the `headings` begins, half
-    of `shortest` is enough.
+    only if it would exceed `longest` together with either neighbour, or between record breaks. Paragraphs above
+    `longest - shortest` are cut, at sentence ends if possible, so that a short neighbour always fits. Where one of the
+    `headings` begins, half of `shortest` is enough.
     """
     if shortest < 1 or longest < 2 * shortest:
         raise ValueError(f"shortest={shortest} and longest={longest}: expected 1 <= shortest <= longest / 2.")
-    pieces = (piece for paragraph in _paragraphs(text) for piece in _cut(text, paragraph, longest - shortest))
-    return _join(text, pieces, shortest, longest, headings)
+    return [
+        passage for record in _records(text) for passage in _split_record(text, record, shortest, longest, headings)
+    ]
+
+
+def _records(text: str) -> Iterator[TextSpan]:
+    start = 0
+    while (end := text.find(RECORD_BREAK, start)) >= 0:
+        yield TextSpan(start, end)
+        start = end + len(RECORD_BREAK)
+    yield TextSpan(start, len(text))
+
+
+def _split_record(
+    text: str, record: TextSpan, shortest: int, longest: int, headings: Collection[int]
+) -> list[TextSpan]:
+    inside = text[record.start : record.end]
+    pieces = (piece for paragraph in _paragraphs(inside) for piece in _cut(inside, paragraph, longest - shortest))
+    inner = {start - record.start for start in headings if record.start <= start < record.end}
+    joined = _join(inside, pieces, shortest, longest, inner)
+    return [TextSpan(record.start + each.start, record.start + each.end) for each in joined]
 
 
 def _paragraphs(text: str) -> list[TextSpan]:

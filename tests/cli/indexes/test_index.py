@@ -39,8 +39,10 @@ def test_a_folder(densephrases: Command, corpus: Path, exported: Path, tmp_path:
         r"\d+\.\d s, 1 skipped, 1 without text\n",
         result.out,
     )
-    skipped = f"Skipped: '{corpus}/photo.jpg' is binary or not UTF-8; expected text in UTF-8.\n"
-    assert result.err == skipped
+    assert result.err == (
+        f"Skipped: '{corpus}/photo.raw' is binary; "
+        "expected text in any encoding, or a file with the suffix of its format.\n"
+    )
     opened = PhraseIndex.open(tmp_path / "index")
     for name, text in TEXTS.items():
         document = opened.document(name)
@@ -138,10 +140,10 @@ def test_many_skipped_files_are_counted(densephrases: Command, exported: Path, t
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["{corpus}", "--strict"], "photo.jpg' is binary"),
+        (["{corpus}", "--strict"], "photo.raw' is binary"),
         (["{empty}"], "No documents in '{empty}'"),
         (["{corpus}/no"], "'{corpus}/no' does not exist"),
-        (["{corpus}/photo.jpg"], "No documents in .* skipped: 1, the first: .*photo.jpg' is binary"),
+        (["{corpus}/photo.raw"], "No documents in .* skipped: 1, the first: .*photo.raw' is binary"),
         (["{corpus}", "--filter-threshold", "low"], "--filter-threshold=low is neither a finite number nor 'none'"),
         (["{corpus}", "--filter-threshold", "nan"], "--filter-threshold=nan is neither a finite number nor 'none'"),
         (["{corpus}", "--max-document", "much"], "'much' is no size; expected a number of bytes"),
@@ -317,7 +319,7 @@ def test_update(densephrases: Command, index: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["add", "update"])
 def test_more_that_cannot_be_read(densephrases: Command, index: Path, corpus: Path, command: str) -> None:
-    assert "photo.jpg' is binary" in densephrases(command, index, corpus, "--strict").err
+    assert "photo.raw' is binary" in densephrases(command, index, corpus, "--strict").err
     assert is_one_sentence(densephrases(command, index, corpus / "no"))
     assert "lies in" in densephrases(command, index, index.parent).err
     assert info(densephrases, index)["documents"] == 3

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from densephrases.errors import DataError
-from densephrases.text.readers.files import open_file, open_lines, open_text, read_text, split_name, walk, write_file
+from densephrases.text.readers.files import open_file, open_lines, read_text, split_name, walk, write_file
 
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
@@ -29,8 +29,6 @@ def test_every_way_of_opening(tmp_path: Path, suffix: str) -> None:
         assert file.read() == "\ufeffé\r\nb\rc\n".encode()
     with open_lines(path) as lines:
         assert list(lines) == ["é\r\n".encode(), b"b\rc\n"]
-    with open_text(path) as text:
-        assert text.read() == "é\r\nb\rc\n"
 
 
 @pytest.mark.parametrize("suffix", COMPRESSORS)

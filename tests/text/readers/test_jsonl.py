@@ -68,12 +68,13 @@ def test_a_bad_line_is_skipped_alone(tmp_path: Path, line: Any, reason: str) -> 
     assert last == Document("a.jsonl#3", "c")
 
 
-def test_a_line_in_another_encoding_is_skipped_alone(tmp_path: Path) -> None:
+def test_other_encodings(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_bytes('\ufeff{"text": "é"}\n'.encode() + '{"text": "é"}\n'.encode("latin-1") + b'{"text": "c"}')
-    first, skipped, last = read_json_lines(path, "a")
-    assert (first, last) == (Document("a#1", "é"), Document("a#3", "c"))
-    assert isinstance(skipped, Skipped)
+    for encoding in ("cp1252", "utf-16"):
+        path.write_bytes('{"text": "Café: 5 €"}\n{"text": "c"}'.encode(encoding))
+        assert list(read_json_lines(path, "a")) == [Document("a#1", "Café: 5 €"), Document("a#2", "c")]
+    path.write_bytes('\ufeff{"text": "é"}\n'.encode() * 20 + '{"text": "é"}'.encode("latin-1"))
+    assert [item.text for item in read_json_lines(path, "a") if isinstance(item, Document)] == ["é"] * 21
 
 
 ANY_TEXT = st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("\r\n\t\x0b\u2028\x85\0\ufeff")))
@@ -229,7 +230,7 @@ def test_work_is_linear_in_the_file(
         yield CountedFile(content)
 
     monkeypatch.setattr(json.JSONDecoder, "raw_decode", counting)
-    monkeypatch.setattr(jsonl, "open_text", opened)
+    monkeypatch.setattr(jsonl, "open_decoded", opened)
     monkeypatch.setattr(CountedText, "copied", 0)
     assert sum(1 for _ in read_json(Path("a.json"), "a")) == len(records)
     assert sum(map(len, records)) <= decoded <= 3 * len(content)

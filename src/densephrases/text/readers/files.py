@@ -8,9 +8,9 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from io import BufferedReader, FileIO, RawIOBase, TextIOWrapper
+from io import BufferedReader, FileIO, RawIOBase
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO
 
 from densephrases.atomic_files import replace_file
 from densephrases.errors import DataError
@@ -127,12 +127,6 @@ def is_compressed(path: Path) -> bool:
     return path.suffix.lower() in _OPENERS
 
 
-def is_binary(path: Path) -> bool:
-    """Whether the first 64 kB contain a null byte."""
-    with path.open("rb") as file:
-        return b"\0" in file.read(_HEAD)
-
-
 def split_name(path: Path) -> tuple[str, str]:
     """Stem and format suffix in lower case, without a compression suffix: 'A.TXT.gz' gives 'A', '.txt'."""
     name = path.stem if is_compressed(path) else path.name
@@ -180,12 +174,6 @@ def read_text(path: Path, limit: int | None = None) -> str:
         return read_whole(file, path, limit).decode("utf-8-sig")
 
 
-def read_bytes(path: Path, limit: int | None = None) -> bytes:
-    """The whole of a text file in any encoding without null bytes."""
-    with _open_checked(path) as file:
-        return read_whole(file, path, limit)
-
-
 def read_whole(file: BinaryIO, path: Path, limit: int | None = None) -> bytes:
     """All that is left of a file, refused as soon as it passes the limit."""
     blocks, size = [], 0
@@ -204,13 +192,6 @@ def open_lines(path: Path, on_open: OnOpen | None = None) -> Iterator["BufferedR
         if file.peek(_HEAD).startswith(codecs.BOM_UTF8):
             file.read(len(codecs.BOM_UTF8))
         yield file
-
-
-@contextmanager
-def open_text(path: Path, on_open: OnOpen | None = None) -> Iterator[TextIO]:
-    """A UTF-8 file as text; line ends are kept."""
-    with open_lines(path, on_open) as file, TextIOWrapper(file, encoding="utf-8", newline="") as text:
-        yield text
 
 
 @contextmanager

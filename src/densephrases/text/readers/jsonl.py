@@ -14,7 +14,8 @@ from typing import Any, BinaryIO, TextIO
 from densephrases.errors import DataError
 from densephrases.json_input import MOST_NESTED, parse_json, refuse_constant
 from densephrases.text.documents import Document, Skipped, metadata_json
-from densephrases.text.readers.files import OnOpen, open_lines, open_text
+from densephrases.text.readers.decoded import open_decoded, open_decoded_lines
+from densephrases.text.readers.files import OnOpen
 from densephrases.text.readers.limits import MAX_DOCUMENT, MOST_BLANK, MOST_VALUES, too_large
 
 _KNOWN = {"id", "title", "text", "paragraphs", "metadata"}
@@ -28,7 +29,7 @@ def read_json_lines(
     path: Path, name: str, on_open: OnOpen | None = None, limit: int = MAX_DOCUMENT
 ) -> Iterator[Document | Skipped]:
     """One document per line, one line in memory at a time. A missing id becomes the line number: 'name#3'."""
-    with open_lines(path, on_open) as file:
+    with open_decoded_lines(path, on_open) as file:
         number = blank = 0
         while line := file.readline(limit + 1):
             number += 1
@@ -60,7 +61,7 @@ def read_json(
     path: Path, name: str, on_open: OnOpen | None = None, limit: int = MAX_DOCUMENT
 ) -> Iterator[Document | Skipped]:
     """One object, an array of objects, or objects one after another, read in chunks; ids as for lines."""
-    with open_text(path, on_open) as file:
+    with open_decoded(path, on_open) as file:
         number = 0
         try:
             for number, record in enumerate(_objects(file, limit), start=1):

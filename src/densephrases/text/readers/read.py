@@ -8,17 +8,24 @@ from typing import BinaryIO
 
 from densephrases.errors import ConfigError, DataError, MissingExtraError
 from densephrases.text.documents import Document, Skipped
-from densephrases.text.readers.csv_rows import read_table
+from densephrases.text.readers.archives.epub import read_epub
+from densephrases.text.readers.archives.mail import read_eml
+from densephrases.text.readers.archives.mbox import read_mbox
+from densephrases.text.readers.archives.zim import read_zim
+from densephrases.text.readers.decoded import is_binary, read_decoded, read_undecoded
 from densephrases.text.readers.files import (
     UNREADABLE,
     OnOpen,
-    is_binary,
     is_compressed,
-    read_bytes,
-    read_text,
     split_name,
     walk,
 )
+from densephrases.text.readers.formats.csv_rows import read_table
+from densephrases.text.readers.formats.docx import read_docx
+from densephrases.text.readers.formats.images import read_image
+from densephrases.text.readers.formats.opendocument import read_opendocument
+from densephrases.text.readers.formats.pptx import read_pptx
+from densephrases.text.readers.formats.xlsx import read_workbook
 from densephrases.text.readers.jsonl import read_json, read_json_lines
 from densephrases.text.readers.limits import MAX_DOCUMENT
 from densephrases.text.readers.markdown import markdown_page
@@ -71,7 +78,7 @@ def read_documents(
     """The documents of files and of all files in folders, one at a time.
 
     The suffix decides the format; .gz, .xz and .bz2 may follow it. Plain text is kept unchanged, so offsets count the
-    characters of the file. For Markdown, HTML, PDF and Wikipedia dumps the document is the extracted text. A document
+    characters of the file. For all other formats the document is the extracted text. A document
     without an id gets the file's path below the given folder.
 
     What cannot be read is skipped and counted in `report`; `strict` raises DataError instead. A path that does not
@@ -125,8 +132,8 @@ def input_bytes(paths: Iterable[Path], *, follow_links: bool = False) -> int | N
 
 
 def _kind(path: Path) -> str:
-    if split_name(path)[1] == ".pdf":
-        return "pdf"
+    if split_name(path)[1] in _NO_PLAIN_TEXT:
+        return "other"
     return "compressed" if is_compressed(path) else "text"
 
 
@@ -208,7 +215,8 @@ def _read_file(
 
 
 def _documents(path: Path, name: str, on_open: OnOpen, limit: int) -> Iterator[Document | Skipped]:
-    suffix = split_name(path)[1]
+    stem, suffix = split_name(path)
+    suffix = suffix or stem.lower()  # mailboxes are often called just so
     if suffix in _STREAMS:
         return _STREAMS[suffix](path, name, on_open, limit)
     return _WHOLE.get(suffix, _read_plain)(path, name, limit)
@@ -228,16 +236,16 @@ def _shown(path: Path) -> str:
 
 def _read_plain(path: Path, name: str, limit: int) -> Iterator[Document]:
     stem, suffix = split_name(path)
-    yield Document(name, read_text(path, limit), stem if suffix in _PLAIN else stem + suffix)
+    yield Document(name, read_decoded(path, limit), stem if suffix in _PLAIN else stem + suffix)
 
 
 def _read_markdown(path: Path, name: str, limit: int) -> Iterator[Document]:
-    page = markdown_page(read_text(path, limit))
+    page = markdown_page(read_decoded(path, limit))
     yield Document(name, page.text, page.title or split_name(path)[0], layout=page.layout)
 
 
 def _read_html(path: Path, name: str, limit: int) -> Iterator[Document]:
-    source = decode_html(read_bytes(path, limit))
+    source = decode_html(read_undecoded(path, limit))
     refuse_slow_page(source, path)
     page = html_page(source)
     yield Document(name, page.text, page.title or split_name(path)[0], layout=page.layout)
@@ -253,20 +261,28 @@ def _read_wikipedia(path: Path, name: str, on_open: OnOpen, limit: int) -> Itera
 
 
 _PLAIN = ("", ".txt", ".text")
-_WHOLE: dict[str, Callable[[Path, str, int], Iterator[Document]]] = {
-    ".md": _read_markdown,
-    ".markdown": _read_markdown,
-    ".html": _read_html,
-    ".htm": _read_html,
-    ".xhtml": _read_html,
+_NO_PLAIN_TEXT: dict[str, Callable[[Path, str, int], Iterator[Document | Skipped]]] = {
     ".pdf": _read_pdf,
+    ".docx": read_docx,
+    ".pptx": read_pptx,
+    **dict.fromkeys((".xlsx", ".xlsm"), read_workbook),
+    **dict.fromkeys((".odt", ".ods", ".odp"), read_opendocument),
+    ".epub": read_epub,
+    ".zim": read_zim,
+    **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), read_image),
+}
+_WHOLE: dict[str, Callable[[Path, str, int], Iterator[Document | Skipped]]] = {
+    **dict.fromkeys((".md", ".markdown"), _read_markdown),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), _read_html),
+    ".eml": read_eml,
+    **_NO_PLAIN_TEXT,
 }
 _STREAMS: dict[str, Callable[[Path, str, OnOpen, int], Iterator[Document | Skipped]]] = {
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
     ".json": read_json,
-    ".csv": read_table,
-    ".tsv": read_table,
+    **dict.fromkeys((".csv", ".tsv", ".tab"), read_table),
+    **dict.fromkeys((".mbox", "mbox"), read_mbox),
     ".xml": _read_wikipedia,
 }
 

@@ -184,9 +184,10 @@ def test_encodings(head: str, encoding: str) -> None:
     assert decode_html(f"{head}<p>{text}".encode(encoding)) == f"{head}<p>{text}"
 
 
-def test_a_wrong_encoding_is_an_error() -> None:
-    with pytest.raises(UnicodeDecodeError):
-        decode_html("<meta charset=utf-8>Zürich".encode("latin-1"))
+def test_a_page_without_a_true_declaration() -> None:
+    for head in ("", "<meta charset=utf-8>", "<meta charset=unheard-of>"):
+        for encoding in ("cp1252", "utf-16", "utf-16-le"):
+            assert decode_html(f"{head}<p>Zürich: 5 €".encode(encoding)) == f"{head}<p>Zürich: 5 €"
 
 
 def test_html_title() -> None:

@@ -2,11 +2,13 @@
 
 import codecs
 import re
+from contextlib import suppress
 from dataclasses import replace
 
 from selectolax.lexbor import LexborHTMLParser
 
 from densephrases.text.layout import Layout
+from densephrases.text.readers.decoded import decode
 from densephrases.text.readers.pages.extracted import Extracted
 from densephrases.text.readers.pages.html_parts import Parts, main_part
 from densephrases.text.readers.pages.html_title import page_title
@@ -47,11 +49,12 @@ _FARTHEST_HEADING = 300  # characters before the only <h1> that may be a page he
 
 
 def decode_html(content: bytes) -> str:
-    """The page as text: by its byte order mark, by the encoding it declares, else as UTF-8."""
-    if content.startswith(codecs.BOM_UTF8):
-        return content.decode("utf-8-sig")
+    """The page as text: by its byte order mark, by the encoding it declares if it is valid, else as any text."""
     declared = _DECLARED.search(content[:_HEAD_BYTES])
-    return content.decode(_codec(declared[1].decode("ascii")) if declared else "utf-8")
+    if declared and not content.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        with suppress(UnicodeDecodeError):
+            return content.decode(_codec(declared[1].decode("ascii")))
+    return decode(content)
 
 
 def _codec(label: str) -> str:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from densephrases.errors import DataError
 from densephrases.text.documents import Document, Skipped
-from densephrases.text.readers import csv_rows as tables
-from densephrases.text.readers.csv_rows import read_table
+from densephrases.text.passages import RECORD_BREAK
+from densephrases.text.readers.formats import csv_rows as tables
+from densephrases.text.readers.formats.csv_rows import read_table
 
 
 def read(folder: Path, content: str, name: str = "a.csv") -> list[Document | Skipped]:
@@ -43,11 +44,46 @@ def test_nothing(tmp_path: Path, content: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("Name;Preis\r\nMüller;1,50\r\nÖzil;2,75\r\n", ["Name: Müller, Preis: 1,50.", "Name: Özil, Preis: 2,75."]),
+        ("Ada,1815,London\nAlan,1912,London\n", ["Ada, 1815, London.", "Alan, 1912, London."]),
+        ('id,note\n1,"one\ntwo, more"\n2,"say ""hi"""\n', ["id: 1, note: one two, more.", 'id: 2, note: say "hi".']),
+        ("sep=;\r\na;b\r\n1,0;2\r\n", ["a: 1,0, b: 2."]),
+        ("a\tb\n1\t2, 3\n", ["a: 1, b: 2, 3."]),
+        (
+            "Report,,\n,,\nWho,What,Units\nA,Saw,5\nB,Saw,7\n",
+            ["Report", "Who: A, What: Saw, Units: 5.", "Who: B, What: Saw, Units: 7."],
+        ),
+        ("a,b,c\n1,2\n1,2,3,4\n\n,,\n", ["a: 1, b: 2.", "a: 1, b: 2, c: 3, 4."]),
+        ("Name\nAda\nBob\n", ["Name: Ada.", "Name: Bob."]),
+        ("Name,City\n", ["Name, City."]),
+        ('a,b\n1,"x\n2,y\n', ["a: 1, b: x 2,y."]),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+def test_rows_without_a_text_column(tmp_path: Path, content: str, text: list[str], encoding: str) -> None:
+    (tmp_path / "a.csv").write_bytes(content.encode(encoding))
+    (document,) = read_table(tmp_path / "a.csv", "a.csv")
+    assert document == Document("a.csv", RECORD_BREAK.join(text), "a")
+
+
+def test_texts_with_another_delimiter(tmp_path: Path) -> None:
+    assert read(tmp_path, "id;text;lang\n1;a, b;en\n") == [Document("1", "a, b", "", {"lang": "en"})]
+
+
+def test_rows_come_in_documents_of_a_thousand(tmp_path: Path) -> None:
+    found = read(tmp_path, "Name,Age\n" + "".join(f"Ann {number},{number}\n" for number in range(1, 2101)))
+    assert [item.id for item in found if isinstance(item, Document)] == ["a.csv", "a.csv#1001", "a.csv#2001"]
+    last = found[-1]
+    assert isinstance(last, Document)
+    assert last.text.startswith("Name: Ann 2001, Age: 2001.")
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("id,body\n1,a\n", "has the columns id, body; expected a header with a column 'text'"),
         ("text,n,n\na,1,2\n", "two columns of the same name"),
-        ('"text"x,id\na,1\n', "line 1' is not CSV"),
     ],
 )
 def test_bad_headers(tmp_path: Path, content: str, message: str) -> None:
@@ -106,15 +142,16 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[s
     assert list(read_table(path, "a")) == expected
 
 
-def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("header", "documents", "most"), [("text", 20_000, 2_000_000), ("words", 41, 6_000_000)])
+def test_memory_does_not_grow_with_the_file(tmp_path: Path, header: str, documents: int, most: int) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("text\n" + ("word " * 200 + "\n") * 20_000)
+    path.write_text(f"{header}\n" + ("word " * 200 + "\n") * 20_000)
     tracemalloc.start()
     count = sum(1 for _ in read_table(path, "a"))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert count == 20_000
-    assert peak < 2_000_000
+    assert count == documents
+    assert peak < most
 
 
 def test_rows_and_headers_out_of_bounds(tmp_path: Path) -> None:
@@ -124,6 +161,7 @@ def test_rows_and_headers_out_of_bounds(tmp_path: Path) -> None:
         "text\n" + "," * 1_000_001: "a row of more than 1,000,000 columns or lines",
         'text\n"' + "\nx" * 1_000_001: "a row of more than 1,000,000 columns or lines",
         "text\n" + "\n" * 100_001: "follows 100,000 blank lines",
+        "a" + ",a" * 10_000: "has 10,001 columns; expected at most 10,000",
     }.items():
         path.write_text(content)
         with pytest.raises(DataError, match=reason):
