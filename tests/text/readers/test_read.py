@@ -66,6 +66,48 @@ def test_formats(tmp_path: Path, name: str, content: str, document: Document, su
     assert read_document == replace(document, id=same_id)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+def test_encodings(tmp_path: Path, encoding: str) -> None:
+    text = "Café Zürich: 5 €"
+    files = {
+        "a.csv": f"Ort;Preis\n{text};1,5\n",
+        "b.html": f"<p>{text}",
+        "c.jsonl": json.dumps({"text": text}, ensure_ascii=False),
+        "d.md": f"# {text}\n",
+        "e.txt": text,
+    }
+    write(tmp_path, {name: content.encode(encoding) for name, content in files.items()})
+    assert [document.text for document in read(tmp_path, strict=True)] == [
+        f"Ort: {text}, Preis: 1,5.",
+        text,
+        text,
+        f"# {text}\n",
+        text,
+    ]
+    assert input_bytes([tmp_path]) == sum(path.stat().st_size for path in tmp_path.iterdir())
+
+
+def test_books_mail_and_office(tmp_path: Path) -> None:
+    """Found by their suffixes; each reader has tests of its own."""
+    from tests.text.readers.archives.test_epub import book
+    from tests.text.readers.archives.test_mail import message
+    from tests.text.readers.formats.test_docx import made
+
+    document = made()
+    document.add_paragraph("Hello.")
+    document.save(tmp_path / "b.DOCX")
+    book(tmp_path / "a.epub")
+    write(
+        tmp_path, {"c.eml": message(Subject="Hi").as_bytes(), "d.docx": b"no document", "e.pptx": b"PK", "f.odt": b"x"}
+    )
+    report = ReadReport()
+    found = [(document.id, document.title) for document in read(tmp_path, report=report)]
+    assert found == [("a.epub", "The Sea"), ("b.DOCX", "b"), ("c.eml", "Hi")]
+    assert report.skipped == 3
+    assert all("is damaged or of another format" in skipped.reason for skipped in report.examples)
+    assert input_bytes([tmp_path]) is None
+
+
 def test_wikipedia_and_pdf(tmp_path: Path) -> None:
     pytest.importorskip("mwparserfromhell")
     from tests.text.readers.pages.made_up_pdf import make_pdf

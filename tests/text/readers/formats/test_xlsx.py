@@ -2,6 +2,7 @@
 
 import sys
 import zipfile
+from collections.abc import Sequence
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from densephrases.text.passages import RECORD_BREAK
 from densephrases.text.readers.formats.xlsx import read_workbook
 
 
-def book(path: Path, *sheets: list[list[Any]], merged: tuple[str, ...] = ()) -> Path:
+def book(path: Path, *sheets: Sequence[Sequence[Any]], merged: tuple[str, ...] = ()) -> Path:
     openpyxl = pytest.importorskip("openpyxl")
     made = openpyxl.Workbook()
     made.remove(made.active)
@@ -33,7 +34,7 @@ def texts(items: list[Document | Skipped]) -> list[list[str]]:
 
 
 def test_values(tmp_path: Path) -> None:
-    rows = [
+    rows: list[Sequence[Any]] = [
         ["Name", "Born", "Hired", "Starts", "Share", "Paid", "Sum"],
         ["Ann  Lee\nJr", date(1990, 2, 1), datetime(2024, 5, 3, 14, 30), time(9, 0), 0.5, True, 1234567],
         ["Zoë", None, None, None, 0.1, False, "#N/A"],
@@ -81,7 +82,7 @@ def test_the_stored_values_of_formulas(tmp_path: Path) -> None:
 
 
 def test_merged_cells(tmp_path: Path) -> None:
-    rows = [
+    rows: list[Sequence[Any]] = [
         ["", "2023", None, "2024", None],
         ["Region", "Q1", "Q2", "Q1", "Q2"],
         ["North", 1, 2, 3, 4],
@@ -120,7 +121,12 @@ def test_sheets(tmp_path: Path) -> None:
 
 
 def test_a_column_of_texts(tmp_path: Path) -> None:
-    rows = [["id", "text", "lang", None], ["i", "Hello.", "en", "x"], [None, "Bye.", None], [None, None, None]]
+    rows: list[Sequence[Any]] = [
+        ["id", "text", "lang", None],
+        ["i", "Hello.", "en", "x"],
+        [None, "Bye.", None],
+        [None, None, None],
+    ]
     assert list(read_workbook(book(tmp_path / "a.xlsx", rows), "a")) == [
         Document("i", "Hello.", "", {"lang": "en"}),
         Document("a#S1#2", "Bye.", "", {"lang": ""}),
@@ -128,7 +134,7 @@ def test_a_column_of_texts(tmp_path: Path) -> None:
 
 
 def test_large_sheets_come_in_pieces(tmp_path: Path) -> None:
-    rows: list[list[Any]] = [["Name", "Age"], *([f"Ann {number}", number] for number in range(2500))]
+    rows: list[Sequence[Any]] = [["Name", "Age"], *([f"Ann {number}", number] for number in range(2500))]
     found = [item.id for item in read_workbook(book(tmp_path / "a.xlsx", rows), "a") if isinstance(item, Document)]
     assert found == ["a#S1", "a#S1#1001", "a#S1#2001"]
 

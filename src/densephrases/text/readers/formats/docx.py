@@ -32,7 +32,7 @@ def read_docx(path: Path, name: str, limit: int = MAX_DOCUMENT) -> Iterator[Docu
     with open_zip(path, limit) as archive:
         refuse_costly_xml(archive, path)
         try:
-            document = docx.Document(archive.fp)  # type: ignore[arg-type]
+            document = docx.Document(archive.fp)
             body = _Body(document)
             text = blocks_text([*body.blocks(document.element.body), *body.notes()])
             title, metadata = title_and_metadata(document.core_properties, body.heading, split_name(path)[0])
