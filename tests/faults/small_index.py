@@ -26,10 +26,13 @@ State = dict[str, Document] | None
 """The documents of an index by id; None where there is no index."""
 
 
+_LONG = (3, 7)
+
+
 def made(number: int, generation: int = 0) -> Document:
-    """Of a few sentences; each generation of it has another text."""
+    """Of a few sentences, or of many chunks; each generation of it has another text."""
     pick = random.Random(f"{number} {generation}")  # noqa: S311
-    words = [pick.choice(WORDS.split()) for _ in range(pick.randint(4, 20))]
+    words = [pick.choice(WORDS.split()) for _ in range(400 if number in _LONG else pick.randint(4, 20))]
     return Document(f"d{number}", " ".join(words) + f" {generation}.", f"title {number}", {"generation": generation})
 
 

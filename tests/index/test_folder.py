@@ -26,6 +26,7 @@ from densephrases.index.files import durable as disk
 from densephrases.index.files.lock import only_writer
 from densephrases.index.folder import IndexFolder
 from densephrases.index.kinds import QUANTIZERS, Quantizer
+from densephrases.index.progress import Progress, ProgressCallback
 from densephrases.index.settings import IndexSettings
 from densephrases.model.padding import TokenBatch
 from densephrases.text.documents import Document
@@ -204,12 +205,116 @@ def test_an_encoder_that_fails_loses_nothing_that_was_committed(encoder: HashEnc
     assert contents(broken) == contents(whole)
 
 
-def test_one_document_of_many_chunks(encoder: HashEncoder) -> None:
-    giant = Document("giant", long_text(0, 4000))
+GIANT = Document("giant", long_text(0, 4000), "long")
+
+
+def stopping_at(reports: int) -> ProgressCallback:
+    """Ends a build after so many chunks."""
+    told = []
+
+    def report(progress: Progress) -> None:
+        told.append(progress)
+        if len(told) == reports:
+            raise KilledError
+
+    return report
+
+
+@pytest.mark.parametrize("quantizer", ["int8", "pq"])
+@pytest.mark.parametrize("cuts", [[2], [5], [20], [3, 6, 1, 4]], ids=str)
+def test_a_document_cut_anywhere_goes_on_inside(quantizer: Quantizer, cuts: list[int]) -> None:
+    """No search sees a part of it; what is committed is not encoded again, and the end is the same."""
+    made = [LONG[0], GIANT, LONG[1]]
+    encoder = CodedEncoder()
+    whole, broken = fresh(encoder, quantizer), fresh(encoder, quantizer)
+    whole.add(made, encoder)
+    once, encoder.forwards = encoder.forwards, 0
+    done = 0
+    for count in cuts:
+        with pytest.raises(KilledError):
+            broken.add(made, encoder, stopping_at(count))
+        assert stored(broken) == ({LONG[0].id: LONG[0]} if broken.documents else {})
+        assert broken.check() == []
+        parts = broken.manifest.unfinished
+        assert [part.characters for part in parts] == sorted({part.characters for part in parts})
+        assert done < len(GIANT.text)
+        done = max([done, *(part.characters for part in parts)])
+        broken = IndexFolder.open(broken.folder, encoder.product_quantizer)
+    broken.add(made, encoder)
+    assert done, "no part was committed"
+    assert encoder.forwards < 1.2 * once + 30 * len(cuts), "but for chunks that were on the way"
+    assert stored(broken) == {document.id: document for document in made}
+    assert contents(broken) == contents(whole)
+    assert broken.manifest.unfinished == ()
+    names = {entry.name for entry in broken.manifest.segments}
+    assert {path.name for path in (broken.folder / "segments").iterdir()} == names
+
+
+@QUIET
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(1, 30)), max_size=5),
+    st.integers(0, 80),
+)
+def test_long_documents_stopped_and_changed_at_will(steps: list[tuple[bool, int]], partial_vectors: int) -> None:
+    """The same text goes on, another begins anew, and the former one is found until the new one is complete."""
+    encoder = HashEncoder()
+    first = [Document(f"g{n}", long_text(n, 700)) for n in range(2)]
+    index, whole = fresh(encoder), fresh(encoder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(builder, "PARTIAL_VECTORS", partial_vectors)
+        index.add(first, encoder)
+        generation = 0
+        for is_new, count in steps:
+            generation += is_new
+            with suppress(KilledError):
+                index.update([Document(d.id, f"{d.text} {generation}") for d in first], encoder, stopping_at(count))
+            index = IndexFolder.open(index.folder)
+            assert stored(index).keys() == {"g0", "g1"}
+        index.update(final := [Document(d.id, f"{d.text} last") for d in first], encoder)
+        index.optimize()
+    whole.add(final, encoder)
+    whole.optimize()
+    assert stored(index) == {d.id: d for d in final}
+    assert index.manifest.unfinished == ()
+    assert [s.array("passage_offsets").tolist() for s in index.segments] == [
+        s.array("passage_offsets").tolist() for s in whole.segments
+    ]
+    assert index.check() == []
+
+
+def test_parts_wait_while_others_are_added(encoder: HashEncoder) -> None:
     index = fresh(encoder)
-    report = index.add([LONG[0], giant, LONG[1]], encoder)
+    with pytest.raises(KilledError):
+        index.add([GIANT], encoder, stopping_at(9))
+    begun = index.manifest.unfinished
+    other = Document("other", long_text(5, 3000))
+    with pytest.raises(KilledError):
+        index.add([other], encoder, stopping_at(9))
+    index.add([LONG[0]], encoder)
+    assert not index.manifest.building
+    assert index.manifest.unfinished[: len(begun)] == begun
+    assert {part.document for part in index.manifest.unfinished} == {"giant", "other"}
+    index.add([other, GIANT], encoder)
+    assert stored(index) == {d.id: d for d in (LONG[0], other, GIANT)}
+    assert index.manifest.unfinished == ()
+
+
+def test_optimizing_drops_parts(encoder: HashEncoder) -> None:
+    index = fresh(encoder)
+    with pytest.raises(KilledError):
+        index.add([LONG[0], GIANT], encoder, stopping_at(9))
+    assert index.manifest.unfinished
+    index.optimize()
+    assert index.manifest.unfinished == ()
+    index.add([GIANT], encoder)
+    assert stored(index) == {d.id: d for d in (LONG[0], GIANT)}
+
+
+def test_one_document_of_many_chunks(encoder: HashEncoder) -> None:
+    index = fresh(encoder)
+    report = index.add([LONG[0], GIANT, LONG[1]], encoder)
     assert report.passages > 20
-    assert stored(index) == {d.id: d for d in (LONG[0], giant, LONG[1])}
+    assert stored(index) == {d.id: d for d in (LONG[0], GIANT, LONG[1])}
     (segment,) = index.segments
     assert np.diff(segment.document_passages).tolist()[1] > 15
     assert (np.diff(segment.passage_documents.astype(int)) >= 0).all()

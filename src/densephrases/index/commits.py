@@ -14,7 +14,7 @@ from densephrases.arrays import Mask
 from densephrases.atomic_files import sync_folder
 from densephrases.errors import PhraseIndexError
 from densephrases.index.files.durable import HashedFile
-from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifest, SegmentEntry
+from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, DocumentPart, Manifest, SegmentEntry
 from densephrases.index.own_files import refuse_links, remove_unnamed
 from densephrases.index.snapshot import DocumentLocation, Snapshot, deletion_marks
 from densephrases.quantize.codebooks import ProductQuantizer
@@ -103,14 +103,33 @@ class Commits:
             if not os.path.lexists(path):
                 return path
 
-    def commit(self, added: tuple[SegmentEntry, ...], deleted: list[DocumentLocation], *, building: bool) -> None:
+    def commit(
+        self,
+        added: tuple[SegmentEntry, ...],
+        deleted: list[DocumentLocation],
+        *,
+        building: bool,
+        unfinished: tuple[DocumentPart, ...] | None = None,
+    ) -> None:
         """Add segments and mark documents as deleted, in one step."""
-        self.save([*self._marked(deleted), *added], building=building)
+        self.save([*self._marked(deleted), *added], building=building, unfinished=unfinished)
 
-    def save(self, entries: Sequence[SegmentEntry], *, building: bool) -> None:
-        """Replace the manifest when all that the new one names is open and lasting."""
+    def save(
+        self,
+        entries: Sequence[SegmentEntry],
+        *,
+        building: bool,
+        unfinished: tuple[DocumentPart, ...] | None = None,
+    ) -> None:
+        """Replace the manifest when all that the new one names is open and lasting.
+
+        `unfinished` are the parts of documents that are not complete; None keeps those that there are.
+        """
         with self._lock:
-            manifest = self.manifest.with_segments(tuple(entries), self._next_number, building=building)
+            parts = self.manifest.unfinished if unfinished is None else unfinished
+            manifest = self.manifest.with_segments(
+                tuple(entries), self._next_number, building=building, unfinished=parts
+            )
             snapshot = self._opened(manifest, self.snapshot)
             for folder in self._changed_folders(manifest):
                 sync_folder(folder)

@@ -174,7 +174,7 @@ class IndexFolder:
         return len(wanted)
 
     def optimize(self) -> None:
-        """Merge all segments and leave out what is deleted; asking becomes faster and the folder smaller."""
+        """Merge all segments and leave out what is deleted, and parts of documents that a stopped build has left."""
         with self._writing(keep_previous=False):
             self._merge(0, renew=True)
 
@@ -225,7 +225,8 @@ class IndexFolder:
         """Merge the segments from `first` on and finish the build; `renew` copies those of earlier versions too."""
         outputs = plan_merge(self.segments[first:], self.deleted[first:], largest_segment(self.settings.dim))
         merged = [self._merged(runs, renew=renew) for runs in outputs]
-        self._commits.save([*self.manifest.segments[:first], *merged], building=False)
+        unfinished = () if renew else None
+        self._commits.save([*self.manifest.segments[:first], *merged], building=False, unfinished=unfinished)
 
     def _merged(self, runs: list[Run], *, renew: bool) -> SegmentEntry:
         segment = runs[0].segment

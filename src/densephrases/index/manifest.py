@@ -96,25 +96,67 @@ def _refuse_negative(values: dict[str, Any], *names: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentPart:
+    """A segment with consecutive passages of a document that is not complete. No search sees it.
+
+    Attributes:
+        document: The document's id.
+        digest: Of its content, in hexadecimal.
+        characters: Of its text, up to the end of the part.
+    """
+
+    segment: SegmentEntry
+    document: str
+    digest: str
+    characters: int
+
+    @classmethod
+    def from_values(cls, values: dict[str, Any]) -> Self:
+        values = {**values, "segment": SegmentEntry.from_values(values["segment"])}
+        check_fields(cls, values)
+        _refuse_negative(values, "characters")
+        if values["segment"].documents != 1:
+            raise ValueError(f"a part of document {values['document']!r} has {values['segment'].documents} documents")
+        return cls(**values)
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
+    """What belongs to an index; `unfinished` are the parts of documents that a stopped build will go on with."""
+
     settings: IndexSettings
     package_version: str
     segments: tuple[SegmentEntry, ...] = ()
     building: bool = False
     next_number: int = 1  # of a segment or a file of deletion marks: no number is used twice
     schema_version: int = SCHEMA_VERSION
+    unfinished: tuple[DocumentPart, ...] = ()
 
-    def with_segments(self, segments: tuple[SegmentEntry, ...], next_number: int, *, building: bool) -> Self:
+    def with_segments(
+        self,
+        segments: tuple[SegmentEntry, ...],
+        next_number: int,
+        *,
+        building: bool,
+        unfinished: tuple[DocumentPart, ...] = (),
+    ) -> Self:
         """The manifest of another state, whose names have numbers below `next_number`."""
         number = max(self.next_number, next_number)
-        return replace(self, segments=segments, building=building, next_number=number)
+        return replace(self, segments=segments, unfinished=unfinished, building=building, next_number=number)
+
+    def parts_of(self, identifier: str, digest: int) -> tuple[DocumentPart, ...]:
+        """The parts of a document with this content, in order."""
+        return tuple(p for p in self.unfinished if (p.document, p.digest) == (identifier, f"{digest:016x}"))
 
     def files(self) -> dict[str, FileEntry]:
         """All files of all segments, relative to the index folder."""
-        return {name: file for entry in self.segments for name, file in entry.paths()}
+        entries = [*self.segments, *(part.segment for part in self.unfinished)]
+        return {name: file for entry in entries for name, file in entry.paths()}
 
     def save(self, folder: Path) -> None:
         values = asdict(self)
+        if not self.unfinished:  # earlier versions, which do not know it, read what is finished
+            del values["unfinished"]
         replace_json(folder / MANIFEST_FILE, values | {_CHECKSUM: _checksum(values)})
 
     @classmethod
@@ -146,8 +188,14 @@ class Manifest:
         try:
             values = from_former(values, SCHEMA_VERSION) if version == FORMER_SCHEMA else values
             segments = tuple(SegmentEntry.from_values(entry) for entry in values["segments"])
+            unfinished = tuple(DocumentPart.from_values(part) for part in values.get("unfinished", ()))
             check_fields(IndexSettings, values["settings"])
-            values = {**values, "settings": IndexSettings(**values["settings"]), "segments": segments}
+            values = {
+                **values,
+                "settings": IndexSettings(**values["settings"]),
+                "segments": segments,
+                "unfinished": unfinished,
+            }
             check_fields(cls, values)
             _refuse_negative(values, "next_number")
             return cls(**values)

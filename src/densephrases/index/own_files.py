@@ -53,7 +53,8 @@ _UNFINISHED = {
 
 def refuse_links(folder: Path, manifest: Manifest) -> None:
     """A link would let a write change, and a read show, files outside the index."""
-    segments = [f"{SEGMENTS_FOLDER}/{entry.name}" for entry in manifest.segments]
+    entries = [*manifest.segments, *(part.segment for part in manifest.unfinished)]
+    segments = [f"{SEGMENTS_FOLDER}/{entry.name}" for entry in entries]
     places = [MANIFEST_FILE, SEGMENTS_FOLDER, DELETED_FOLDER, *segments]
     if link := next((name for name in [*places, *manifest.files()] if (folder / name).is_symlink()), None):
         raise PhraseIndexError(

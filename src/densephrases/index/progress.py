@@ -13,6 +13,8 @@ class Progress:
         unchanged: Already in the index with the same content.
         tokens: Of all passages, whether the filter kept them or not.
         vectors: Tokens that the filter kept.
+        characters: Of the texts that are encoded.
+        unfinished: Characters of a long document that are encoded, while it is not complete.
     """
 
     documents: int = 0
@@ -23,6 +25,7 @@ class Progress:
     vectors: int = 0
     characters: int = 0
     seconds: float = 0.0
+    unfinished: int = 0
 
 
 ProgressCallback = Callable[[Progress], None]

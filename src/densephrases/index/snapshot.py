@@ -14,7 +14,7 @@ from densephrases.index.files.checked import CheckedFile, as_array
 from densephrases.index.files.durable import DAMAGE_REMEDY, FileEntry
 from densephrases.index.files.mapped import map_file
 from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifest, SegmentEntry
-from densephrases.index.segment.document_keys import id_hash
+from densephrases.index.segment.document_keys import PreparedDocument, id_hash
 from densephrases.index.segment.reader import Segment
 from densephrases.quantize.codebooks import ProductQuantizer
 
@@ -53,6 +53,10 @@ class Snapshot:
         """Segments by name, with the entries they were opened by and their deletion marks."""
         entries = self.manifest.segments
         return {each[0].name: each for each in zip(entries, self.segments, self.deleted, strict=True)}
+
+    def parts(self, prepared: PreparedDocument) -> list[Segment]:
+        """The parts of a document that a stopped build has left; no search sees them."""
+        return [self._segment(part.segment) for part in self.manifest.parts_of(prepared.document.id, prepared.digest)]
 
     def _segment(self, entry: SegmentEntry) -> Segment:
         return Segment(self.folder / SEGMENTS_FOLDER / entry.name, entry, self.manifest.settings, self._pq)

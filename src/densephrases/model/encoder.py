@@ -100,10 +100,14 @@ class Encoder(ABC):
     def encode_passages(self, passages: Sequence[Passage]) -> list[PassageVectors]:
         return self.encode_tokenized(self.tokens.passages(passages))
 
-    def encode_tokenized(self, tokenized: Sequence[TokenizedPassage]) -> list[PassageVectors]:
+    def encode_tokenized(
+        self, tokenized: Sequence[TokenizedPassage], check: Callable[[], None] = lambda: None
+    ) -> list[PassageVectors]:
+        """Vectors of each passage; `check` is called before each batch, and what it raises ends the encoding."""
         results = [self._empty(t) for t in tokenized]
         jobs = [(result, window) for result, t in zip(results, tokenized, strict=True) for window in t.windows]
         for rows in batches_by_length([len(window.ids) for _, window in jobs], self.tokens_per_batch):
+            check()
             picked = [jobs[i] for i in rows]
             batch = token_batch([w.ids for _, w in picked], [w.types for _, w in picked], self.tokens.pad_id)
             vectors, filters = self.forward_passages(batch)

@@ -1,8 +1,8 @@
 """Progress and summary of indexing, shown to a person."""
 
+import os
 import signal
 import threading
-from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -13,11 +13,12 @@ import typer
 from rich.console import Console
 from rich.filesize import decimal
 from rich.markup import escape
-from rich.progress import BarColumn, ProgressColumn, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 from rich.text import Text
 
 from densephrases.cli.lines import counted
+from densephrases.cli.show.time_left import InputPosition, TimeLeft, in_words
 from densephrases.errors import DataError
 from densephrases.index.folder import IndexFolder
 from densephrases.index.info import IndexInfo
@@ -30,7 +31,6 @@ from densephrases.text.readers.read import ReadReport, input_bytes, read_documen
 console = Console(stderr=True, highlight=False)
 
 _EXAMPLES = 5
-_RATE_SECONDS = 120.0  # reports come every few seconds; the time left is estimated from many
 _POSITIONS = 10_000
 _LINE_SECONDS = 60.0  # between the lines that replace the bar where there is no terminal
 _MAIN = threading.main_thread()
@@ -39,7 +39,8 @@ _MAIN = threading.main_thread()
 class Building:
     """Reads the documents to index and shows progress on stderr: a bar, or a line per minute without a terminal.
 
-    Ctrl-C ends the command with a sentence that says how to resume.
+    Ctrl-C writes what is encoded and ends the command with a sentence that says how to resume; a second one ends the
+    process at once, which costs only what is not committed.
     """
 
     def __init__(
@@ -62,9 +63,11 @@ class Building:
         )
         self._first = next(self._source)  # paths without any document leave no index behind
         self._bar = _bar(self)
-        self._task = self._bar.add_task("indexing", total=input_bytes(paths, follow_links=follow_links))
-        self._positions: deque[int] = deque()  # bytes read up to each document that is not indexed yet
-        self._passed = 0
+        total = input_bytes(paths, follow_links=follow_links)
+        self._task = self._bar.add_task("indexing", total=total)
+        self._position = InputPosition()
+        self._time_left = None if total is None else TimeLeft(total)
+        self._left: float | None = None
         self._told = 0.0
 
     def __enter__(self) -> Self:
@@ -86,6 +89,8 @@ class Building:
             _explain_stop(self.folder)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> NoReturn:
+        if self._stopping:
+            _end_at_once()
         self._stopping = True
         raise KeyboardInterrupt
 
@@ -94,40 +99,49 @@ class Building:
             there = counted(self._resumed, "document")
             self._say(f"Resuming the unfinished index in '{self.folder}', which has {there}.")
         for document in chain([self._first], self._source):
-            self._positions.append(self.report.bytes)
-            if len(self._positions) > _POSITIONS:  # most are in the index already
-                self._show(self._passed + 1)
+            self._position.read(self.report.bytes, len(document.text))
+            if len(self._position) > _POSITIONS:  # most are in the index already
+                self._position.pass_documents(self._position.passed + 1)
             yield document
         self._all_read = True
 
     def reported(self, progress: Progress) -> None:
-        """Advance the bar to the last encoded document, not to the last one read."""
+        """Advance the bar to what is encoded, not to the last document read."""
         self.done = progress
-        self._show(progress.documents + progress.unchanged)
+        self._position.pass_documents(progress.documents + progress.unchanged)
+        position = self._position.bytes(progress.unfinished)
+        if self._time_left is not None:
+            self._left = self._time_left.at(progress.seconds, position)
+        self._bar.update(self._task, completed=position)
         if self._bar.disable and progress.seconds - self._told >= _LINE_SECONDS:
             self._told = progress.seconds
-            self._say(self.state)
+            self._say(", ".join([self.state, *([self.left] if self.left else [])]))
 
-    def _show(self, finished: int) -> None:
-        completed = None
-        while self._positions and self._passed < finished:
-            completed = self._positions.popleft()
-            self._passed += 1
-        self._bar.update(self._task, completed=completed)
+    @property
+    def left(self) -> str:
+        """How long it will still take, if that can be told."""
+        return "" if self._left is None or self._stopping or self._is_merging else in_words(self._left)
+
+    @property
+    def _is_merging(self) -> bool:
+        return self._all_read and self._position.passed == self.report.documents
 
     @property
     def state(self) -> str:
         if self._stopping:
             return "stopping: writing what is encoded"
-        if self._all_read and self._passed == self.report.documents:
+        if self._is_merging:
             return "merging"
         if not self.done.tokens:
             return f"{counted(self.report.documents, 'document')} read"
         seconds = max(self.done.seconds, 1e-9)
         speed = f"{self.done.tokens / seconds:,.0f} tokens/s"
+        documents = counted(self.done.documents, "document")
+        if self.done.unfinished:
+            return f"{documents} and {self._position.share(self.done.unfinished):.0%} of the next, {speed}"
         if not self.done.documents:
             return f"{counted(self.done.tokens, 'token')} of the first document, {speed}"
-        return f"{counted(self.done.documents, 'document')}, {self.done.documents / seconds:,.1f} documents/s, {speed}"
+        return f"{documents}, {self.done.documents / seconds:,.1f} documents/s, {speed}"
 
     def summarise(self, info: IndexInfo) -> str:
         """One line about the result; skipped files and records are listed on stderr."""
@@ -153,9 +167,9 @@ class Building:
 
 def _bar(building: Building) -> Bar:
     columns = (TextColumn("{task.description}"), BarColumn(), _State(building))
-    times = (TimeElapsedColumn(), TimeRemainingColumn())
+    times = (TimeElapsedColumn(), _Left(building))
     unseen = not console.is_terminal  # the bar would leave an empty line
-    return Bar(*columns, *times, console=console, transient=True, disable=unseen, speed_estimate_period=_RATE_SECONDS)
+    return Bar(*columns, *times, console=console, transient=True, disable=unseen)
 
 
 class _State(ProgressColumn):
@@ -165,6 +179,15 @@ class _State(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         return Text(self._building.state)
+
+
+class _Left(ProgressColumn):
+    def __init__(self, building: Building) -> None:
+        super().__init__()
+        self._building = building
+
+    def render(self, task: Task) -> Text:
+        return Text(self._building.left)
 
 
 def _refuse_inside(folder: Path, paths: Sequence[Path]) -> None:
@@ -181,9 +204,19 @@ def _documents_of_unfinished(folder: Path) -> int | None:
     return index.documents if index.manifest.building else None
 
 
+def _end_at_once() -> NoReturn:
+    """Without the end of the interpreter, which running threads of the encoder would turn into a crash."""
+    cursor = "\x1b[?25h\n" if console.is_terminal else ""  # the bar hides it
+    os.write(2, f"{cursor}Stopped at once. What is committed is kept; run the same command again to resume.\n".encode())
+    os._exit(130)
+
+
 def _explain_stop(folder: Path) -> NoReturn:
-    there = IndexFolder.open(folder).documents if (folder / MANIFEST_FILE).is_file() else 0
+    index = IndexFolder.open(folder) if (folder / MANIFEST_FILE).is_file() else None
+    there = counted(0 if index is None else index.documents, "document")
+    parts = [] if index is None else index.manifest.unfinished[-1:]
+    begun = "".join(f" and the first {part.characters:,} characters of '{part.document}'" for part in parts)
     console.print(
-        f"Stopped. The index has {counted(there, 'document')}; run the same command again to resume.", soft_wrap=True
+        escape(f"Stopped. The index has {there}{begun}; run the same command again to resume."), soft_wrap=True
     )
     raise typer.Exit(130)

@@ -1,9 +1,13 @@
-"""A running build: documents become partial segments, which are committed at intervals and merged at the end."""
+"""A running build: documents become partial segments, which are committed at intervals and merged at the end.
+
+A document too long for one chunk is committed in parts, which no search sees; they are joined when it is complete.
+"""
 
 import time
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +15,14 @@ from numpy.typing import NDArray
 from densephrases.errors import DataError
 from densephrases.index.build.chunks import EncodedChunk, encode_ahead
 from densephrases.index.build.gpu_pipeline import encode_in_bulk
+from densephrases.index.build.interrupts import held_interrupts
+from densephrases.index.build.merge import join_parts
 from densephrases.index.commits import Commits
+from densephrases.index.manifest import DocumentPart, SegmentEntry
 from densephrases.index.progress import Progress, ProgressCallback
 from densephrases.index.segment.document_keys import PreparedDocument
+from densephrases.index.segment.incoming import Piece
+from densephrases.index.segment.reader import Segment
 from densephrases.index.segment.writer import SegmentWriter
 from densephrases.index.snapshot import DocumentLocation
 from densephrases.index.vectors.encoded import EncodedVectors, fit_codec
@@ -44,8 +53,9 @@ class SegmentBuilder:
         )
         self._began = self._segment_began = time.monotonic()
         self._writer: SegmentWriter | None = None
-        self._at_document_end = True
-        self._committing = False  # a segment whose commit was interrupted cannot be committed again
+        self._long: Piece | None = None  # the last one that was written, if its document is not complete
+        self._joining: PreparedDocument | None = None  # complete with what was written, which is its last part
+        self._torn = False  # in the middle of a write or a commit, which cannot be done again
         self._first_new = len(commits.snapshot.segments)
         self._seen: list[NDArray[np.bool_]] = [np.zeros(s.documents, dtype=bool) for s in commits.snapshot.segments]
         self._on_the_way: dict[str, DocumentLocation | None] = {}  # not yet committed, with what they replace
@@ -56,14 +66,17 @@ class SegmentBuilder:
         encoded = self._encoded(documents)
         try:
             for chunk in encoded:
-                self._write(chunk)
-                if self._at_document_end and self._is_due():
-                    self._commit()
-            self._commit()
+                with held_interrupts():
+                    self._write(chunk)
+                    if self._is_due():
+                        self._commit()
+            with held_interrupts():
+                self._commit()
         except BaseException as error:
             encoded.close()
-            if self._at_document_end and not self._committing and not isinstance(error, OSError):
-                self._commit()
+            if not self._torn and not isinstance(error, OSError):
+                with held_interrupts():
+                    self._commit()
             raise
         finally:
             if self._writer is not None:
@@ -85,7 +98,8 @@ class SegmentBuilder:
             for document in block:
                 prepared = PreparedDocument.from_document(document)
                 if self._is_wanted(prepared, locations.get(document.id)):
-                    yield prepared
+                    parts = self.commits.manifest.parts_of(document.id, prepared.digest)
+                    yield replace(prepared, done=parts[-1].characters) if parts else prepared
 
     def _is_wanted(self, prepared: PreparedDocument, location: DocumentLocation | None) -> bool:
         identifier = prepared.document.id
@@ -109,20 +123,26 @@ class SegmentBuilder:
         return location.segment >= self._first_new or bool(self._seen[location.segment][location.document])
 
     def _write(self, encoded: EncodedChunk) -> None:
+        if self._long is None and encoded.chunk.long is not None:
+            self._commit()  # what comes before it, so that a part has nothing but its document
         if self._writer is None:
             self._writer = SegmentWriter(self.commits.new_segment_folder(), self._codec(encoded), self._encode)
         elif self._writer.vectors == 0:  # a codec that was fitted to no vectors fits none
             self._writer.codec = self._codec(encoded)
-        writer = self._writer
-        self._at_document_end = False
-        writer.add(encoded.chunk.pieces, encoded.token_rows, encoded.terms)
+        self._torn = True
+        self._writer.add(encoded.chunk.pieces, encoded.token_rows, encoded.terms)
         self._written += [piece.prepared.document.id for piece in encoded.chunk.pieces if piece.closes]
-        self._at_document_end = encoded.chunk.closes
+        last = encoded.chunk.pieces[-1]
+        self._long = None if last.closes else last
+        is_last_part = last.closes and self.commits.manifest.parts_of(last.prepared.document.id, last.prepared.digest)
+        self._joining = last.prepared if is_last_part else None
+        self._torn = False
         self._count(encoded)
 
     def _codec(self, encoded: EncodedChunk) -> IndexCodec:
         """That of the vectors in the index, or one fitted to the first ones."""
-        for segment in self.commits.snapshot.segments:
+        snapshot = self.commits.snapshot
+        for segment in (*snapshot.segments, *snapshot.parts(encoded.chunk.pieces[0].prepared)):
             if segment.vectors:
                 return segment.store.codec
         vectors_RD = encoded.token_rows.vectors_RD
@@ -139,29 +159,56 @@ class SegmentBuilder:
             passages=before.passages + encoded.chunk.passages,
             tokens=before.tokens + encoded.token_rows.tokens,
             vectors=before.vectors + len(encoded.token_rows),
-            characters=before.characters + sum(len(document.text) for document in closed),
+            characters=before.characters + sum(piece.end - piece.begin for piece in pieces),
             seconds=time.monotonic() - self._began,
+            unfinished=0 if self._long is None else self._long.end,
         )
         self.report(self._progress)
 
     def _is_due(self) -> bool:
-        assert self._writer is not None
+        if self._writer is None:
+            return False
+        if self._joining is not None:
+            return True
         vectors = BULK_PARTIAL_VECTORS if isinstance(self.encoder, BulkEncoder) else PARTIAL_VECTORS
         return self._writer.vectors >= vectors or time.monotonic() - self._segment_began > PARTIAL_SECONDS
 
     def _commit(self) -> None:
+        """What is written: whole documents, or a part of a long one."""
         if self._writer is None:
             return
-        self._committing = True
-        entry = self._writer.finish(self._writer.folder.name, partial=True)
+        self._torn = True
+        folder = self._writer.folder
+        entry = self._writer.finish(folder.name, partial=True)
         self._writer = None
+        if self._long is not None:
+            self._commit_part(entry, self._long)
+        else:
+            self._commit_documents(entry if self._joining is None else self._joined(self._joining, entry, folder))
+        self._joining = None
+        self._segment_began = time.monotonic()
+        self._torn = False
+
+    def _joined(self, prepared: PreparedDocument, entry: SegmentEntry, folder: Path) -> SegmentEntry:
+        """A document of its committed parts and the last one, which is written to the folder."""
+        commits = self.commits
+        last = Segment(folder, entry, commits.manifest.settings, commits.product_quantizer)
+        return join_parts([*commits.snapshot.parts(prepared), last], commits.new_segment_folder())
+
+    def _commit_part(self, entry: SegmentEntry, last: Piece) -> None:
+        prepared = last.prepared
+        part = DocumentPart(entry, prepared.document.id, f"{prepared.digest:016x}", last.end)
+        unfinished = (*self.commits.manifest.unfinished, part)
+        self.commits.commit((), [], building=True, unfinished=unfinished)
+
+    def _commit_documents(self, entry: SegmentEntry) -> None:
         replaced = [
             location for identifier in self._written if (location := self._on_the_way.pop(identifier)) is not None
         ]
-        self.commits.commit((entry,), replaced, building=True)
+        written = set(self._written)
+        unfinished = tuple(part for part in self.commits.manifest.unfinished if part.document not in written)
+        self.commits.commit((entry,), replaced, building=True, unfinished=unfinished)
         self._written = []
-        self._segment_began = time.monotonic()
-        self._committing = False
 
 
 def _blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:

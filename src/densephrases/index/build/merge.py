@@ -1,6 +1,6 @@
 """Merges segments by copying documents in order: the result does not depend on where they were split."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -64,13 +64,28 @@ def is_whole(runs: Sequence[Run]) -> bool:
 
 def copy_runs(runs: Sequence[Run], folder: Path) -> SegmentEntry:
     """A new segment without candidates."""
-    source = next((run.segment for run in runs if run.segment.vectors), runs[0].segment)
-    writer = SegmentWriter(folder, source.store.codec)
-    try:
+
+    def copy(writer: SegmentWriter) -> None:
         for run in runs:
             run.segment.verify_unblocked()  # else damage would be copied and get a checksum that matches it
             writer.copy(run.segment, run.first, run.last)
-        return writer.finish(folder.name, partial=False)
+
+    return _copied([run.segment for run in runs], folder, copy, partial=False)
+
+
+def join_parts(parts: Sequence[Segment], folder: Path) -> SegmentEntry:
+    """A partial segment of one document, of which each segment has a part."""
+    return _copied(parts, folder, lambda writer: writer.join(parts), partial=True)
+
+
+def _copied(
+    sources: Sequence[Segment], folder: Path, copy: Callable[[SegmentWriter], None], *, partial: bool
+) -> SegmentEntry:
+    """A new segment with the codec of those that it is copied from; one without vectors has none that counts."""
+    writer = SegmentWriter(folder, next((each for each in sources if each.vectors), sources[0]).store.codec)
+    try:
+        copy(writer)
+        return writer.finish(folder.name, partial=partial)
     except BaseException:
         writer.abandon()
         raise

@@ -26,6 +26,7 @@ class PreparedDocument:
     record: bytes  # id, title, metadata and, if there is one, the layout as JSON
     hash: int
     digest: int  # of all but the id
+    done: int = 0  # characters of the text that are committed already, in parts
 
     @classmethod
     def from_document(cls, document: Document) -> Self:

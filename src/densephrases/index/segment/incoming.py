@@ -9,12 +9,26 @@ from densephrases.text.sentences import TextSpan
 
 @dataclass(slots=True)
 class Piece:
-    """Consecutive passages of a document; `opens` and `closes` say whether its first and its last are among them."""
+    """Consecutive passages of a document; `opens` and `closes` say whether its first and its last are among them.
+
+    The pieces of a document share its whole text among them: each has that from `begin` to `end`.
+    """
 
     prepared: PreparedDocument
     spans: list[TextSpan] = field(default_factory=list)
     opens: bool = True
     closes: bool = False
+    begin: int = 0
+
+    @property
+    def end(self) -> int:
+        return len(self.prepared.document.text) if self.closes else self.spans[-1].end
+
+    @property
+    def text(self) -> bytes:
+        """All of it is encoded already."""
+        prepared = self.prepared
+        return prepared.text if self.opens and self.closes else prepared.document.text[self.begin : self.end].encode()
 
     def passages(self) -> list[Passage]:
         return [passage_of(self.prepared.document, span) for span in self.spans]
@@ -43,3 +57,9 @@ class Chunk:
     def closes(self) -> bool:
         """Whether it ends with the end of a document."""
         return self.pieces[-1].closes
+
+    @property
+    def long(self) -> PreparedDocument | None:
+        """The document that it is a piece of, if it has no whole one."""
+        first = self.pieces[0]
+        return None if first.opens and first.closes else first.prepared

@@ -63,6 +63,7 @@ class SegmentWriter:
         self._hashes: list[NDArray[np.uint64]] = []  # of ids, in document order
         self.documents = self.passages = self.vectors = 0
         self._byte_offsets = _ByteOffsets()
+        self._is_open = False  # the last document has further pieces
         self._vector_writer = WorkerThreads(self._write_vectors)  # they take most of the time: encoding and hashing
         self._handed_over = self._written = 0
         self._failure: Exception | None = None
@@ -72,7 +73,9 @@ class SegmentWriter:
     def add(self, pieces: Sequence[Piece], rows: TokenRows, terms: PassageTerms) -> None:
         """Add documents, or pieces of long ones, with the kept tokens and the terms of all their passages in turn."""
         first_byte = self._text.size
-        self._open_documents([piece.prepared for piece in pieces if piece.opens])
+        opened = [piece for number, piece in enumerate(pieces) if number or not self._is_open]
+        self._open_documents([piece.prepared for piece in opened])
+        self._add_text(pieces)
         first_bytes_P = self._add_passages(pieces, first_byte)
         self._token_offsets.add(np.repeat(first_bytes_P, rows.rows_P) + rows.begins_R, rows.lengths_R, rows.max_span_R)
         self._append("vector_edges", self.vectors + np.cumsum(rows.rows_P))
@@ -101,28 +104,34 @@ class SegmentWriter:
             raise self._failure
 
     def _open_documents(self, opened: Sequence[PreparedDocument]) -> None:
-        for file, edges, name in ((self._text, "text_edges", "text"), (self._records, "record_edges", "record")):
-            parts = [getattr(prepared, name) for prepared in opened]
-            self._append(edges, file.size + np.cumsum([len(part) for part in parts], dtype=np.int64))
-            file.write(b"".join(parts))
+        records = [prepared.record for prepared in opened]
+        self._append("record_edges", self._records.size + np.cumsum([len(each) for each in records], dtype=np.int64))
+        self._records.write(b"".join(records))
         self._append("digests", np.array([prepared.digest for prepared in opened], dtype=np.uint64))
         self._hashes.append(np.array([prepared.hash for prepared in opened], dtype=np.uint64))
-        self._metadata.add([prepared.record for prepared in opened])
+        self._metadata.add(records)
+
+    def _add_text(self, pieces: Sequence[Piece]) -> None:
+        texts = [piece.text for piece in pieces]
+        ends = (self._text.size + np.cumsum([len(text) for text in texts], dtype=np.int64)).tolist()
+        self._text.write(b"".join(texts))
+        self._append("text_edges", [end for end, piece in zip(ends, pieces, strict=True) if piece.closes])
 
     def _add_passages(self, pieces: Sequence[Piece], first_byte: int) -> NDArray[np.int64]:
         """Returns where each begins in all texts."""
         passages: list[tuple[int, int, int, int]] = []  # document, offset, first byte, bytes
         closed: list[int] = []
         for piece in pieces:
-            if piece.opens:
-                self._byte_offsets = _ByteOffsets(piece.prepared, first_byte)
-                first_byte += len(piece.prepared.text)
+            if not self._is_open:
+                self._byte_offsets = _ByteOffsets(piece, first_byte)
                 self.documents += 1
+            first_byte += len(piece.text)
             for span in piece.spans:
                 begin, end = self._byte_offsets.bytes_before(span.start), self._byte_offsets.bytes_before(span.end)
                 passages.append((self.documents - 1, span.start, begin, end - begin))
             if piece.closes:
                 closed.append(self.passages + len(passages))
+            self._is_open = not piece.closes
         self._append("document_passages", closed)
         columns = np.array(passages, dtype=np.int64).reshape(-1, 4).T
         for name, column in zip(_PASSAGES, columns, strict=True):
@@ -135,10 +144,33 @@ class SegmentWriter:
         passages = slice(*segment.document_passages[[first, last]].tolist())
         rows = slice(*segment.vector_edges[[passages.start, passages.stop]].tolist())
         text_shift = self._copy_text(segment, first, last)
-        self._copy_records(segment, first, last)
+        self._copy_edges(segment, "text_edges", slice(first, last), text_shift)
         self._copy_edges(segment, "document_passages", slice(first, last), self.passages - passages.start)
+        self._copy_documents(segment, first, last)
+        self._copy_passages(segment, passages, rows, text_shift, self.documents - first)
+        self.documents += last - first
+
+    def join(self, parts: Sequence[Segment]) -> None:
+        """Add one document, of which each segment has a part, the only document in it."""
+        self._copy_documents(parts[0], 0, 1)
+        for part in parts:
+            passages, rows = slice(0, part.passages), slice(0, part.vectors)
+            self._copy_passages(part, passages, rows, self._copy_text(part, 0, 1), self.documents)
+        self.documents += 1
+        self._append("text_edges", [self._text.size])
+        self._append("document_passages", [self.passages])
+
+    def _copy_documents(self, segment: Segment, first: int, last: int) -> None:
+        self._copy_records(segment, first, last)
         self._append("digests", segment.digests[first:last])
-        self._append("passage_documents", segment.passage_documents[passages].astype(np.int64) + self.documents - first)
+        self._hashes.append(_hashes_in_order(segment)[first:last])
+        self._metadata.copy(segment.metadata_index, first, last, lambda number: segment.record(number).metadata)
+
+    def _copy_passages(
+        self, segment: Segment, passages: slice, rows: slice, text_shift: int, document_shift: int
+    ) -> None:
+        documents = segment.passage_documents[passages].astype(np.int64) + document_shift
+        self._append("passage_documents", documents)
         for name in ("passage_offsets", "passage_lengths", "passage_tokens"):
             self._append(name, segment.array(name)[passages])
         self._append("passage_bytes", segment.passage_bytes[passages] + text_shift)
@@ -148,13 +180,14 @@ class SegmentWriter:
         self._copy_bytes(VECTORS_FILE, segment.store.records_N, rows.start, rows.stop)
         if segment.store.centroids is not None:
             self._copy_bytes(CENTROIDS_FILE, segment.store.centroids.records_P, passages.start, passages.stop)
-        self._hashes.append(_hashes_in_order(segment)[first:last])
-        self._metadata.copy(segment.metadata_index, first, last, lambda number: segment.record(number).metadata)
-        self.documents += last - first
         self.passages += passages.stop - passages.start
         self.vectors += rows.stop - rows.start
 
     def finish(self, name: str, *, partial: bool) -> SegmentEntry:
+        """The entry of the segment; a document that lacks further pieces ends here."""
+        if self._is_open:
+            self._append("text_edges", [self._text.size])
+            self._append("document_passages", [self.passages])
         self._wait()
         self._vector_writer.stop()
         self._text.finish()
@@ -180,10 +213,9 @@ class SegmentWriter:
         self._files[array_file(name)].write(np.asarray(values).astype(ARRAYS[name]))
 
     def _copy_text(self, segment: Segment, first: int, last: int) -> int:
-        """Texts of documents, in new blocks, and their edges; returns how far they moved."""
+        """Texts of documents, in new blocks; returns how far they moved."""
         start, stop = map(int, segment.array("text_edges")[[first, last]])
         shift = self._text.size - start
-        self._copy_edges(segment, "text_edges", slice(first, last), shift)
         for at in range(start, stop, _COPIED_BYTES):
             self._text.write(segment.text_bytes(at, min(at + _COPIED_BYTES, stop)))
         return shift
@@ -218,10 +250,10 @@ class SegmentWriter:
 class _ByteOffsets:
     """Goes once through a text and converts character offsets to byte offsets in all texts."""
 
-    def __init__(self, prepared: PreparedDocument | None = None, first_byte: int = 0) -> None:
-        self._text = "" if prepared is None else prepared.document.text
-        self._narrow = prepared is not None and len(prepared.text) == len(self._text)  # one byte a character
-        self._characters = 0
+    def __init__(self, piece: Piece | None = None, first_byte: int = 0) -> None:
+        self._text = "" if piece is None else piece.prepared.document.text
+        self._narrow = piece is not None and len(piece.prepared.text) == len(self._text)  # one byte a character
+        self._characters = 0 if piece is None else piece.begin
         self._bytes = first_byte
 
     def bytes_before(self, character: int) -> int:

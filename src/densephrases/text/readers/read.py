@@ -47,18 +47,25 @@ class ReadReport:
     skipped: int = 0  # files and records that cannot be read
     examples: list[Skipped] = field(default_factory=list)
     _finished: int = field(default=0, repr=False)  # bytes of the files that have been read
+    _whole: int = field(default=0, repr=False)  # bytes of the one being read, if it is read at once
     _file: BinaryIO | None = field(default=None, repr=False, compare=False)  # the one being read
 
     @property
     def bytes(self) -> int:
         """How many of the `input_bytes` have been read."""
-        return self._finished + (0 if self._file is None or self._file.closed else self._file.tell())
+        if self._file is None:
+            return self._finished + self._whole
+        return self._finished + (0 if self._file.closed else self._file.tell())
+
+    def begin(self, path: Path) -> None:
+        """Unless the file is opened to be read bit by bit, all of it is read with its first document."""
+        self._whole = _text_bytes(path)
 
     def open(self, file: BinaryIO) -> None:
         self._file = file
 
     def finish(self, path: Path) -> None:
-        self._file = None
+        self._file, self._whole = None, 0
         self._finished += _text_bytes(path)
 
     def skip(self, skipped: Skipped) -> None:
@@ -151,6 +158,7 @@ def _read_all(places: list[Path], options: _Options, report: ReadReport) -> Gene
     found = False
     for place in places:
         for path, name in _files(place, options.follow_links):
+            report.begin(path)
             items = _read_file(path, name, report.open, options, inside=path != place)
             for document in _kept(items if options.strict else _lenient(items, path), path, options.strict, report):
                 found = True
