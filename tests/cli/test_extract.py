@@ -19,7 +19,7 @@ def subjects(tmp_path: Path) -> Path:
 
 
 def test_csv_on_stdout(densephrases: Command, made_index: Path, subjects: Path) -> None:
-    result = densephrases("extract", made_index, "--relation", "country", "--subjects", subjects)
+    result = densephrases("extract", made_index, "--relation", "country", "--subjects", subjects, "--anywhere")
     assert result.code == 0
     rows = list(csv.DictReader(io.StringIO(result.out)))
     assert [row["subject"] for row in rows] == ["paris", "London"]
@@ -32,7 +32,8 @@ def test_csv_on_stdout(densephrases: Command, made_index: Path, subjects: Path) 
 
 def test_json_lines(densephrases: Command, made_index: Path, subjects: Path, tmp_path: Path) -> None:
     out = tmp_path / "facts.jsonl"
-    result = densephrases("extract", made_index, "--relation", "country", "--subjects", subjects, "--out", out)
+    common = ("extract", made_index, "--relation", "country", "--subjects", subjects, "--anywhere")
+    result = densephrases(*common, "--out", out)
     assert (result.code, result.out) == (0, "")
     assert "2 objects of 2 subjects written to" in result.err
     rows = [json.loads(line) for line in out.read_text().splitlines()]
@@ -41,9 +42,18 @@ def test_json_lines(densephrases: Command, made_index: Path, subjects: Path, tmp
 
 
 def test_the_question_may_be_worded(densephrases: Command, made_index: Path, subjects: Path) -> None:
-    common = ("extract", made_index, "--relation", "country", "--subjects", subjects, "--no-prefer-titles")
+    common = ("extract", made_index, "--relation", "country", "--subjects", subjects, "--anywhere")
+    common += ("--no-prefer-titles",)
     asked = densephrases(*common, "--template", "where is {subject}?").out
     assert next(csv.DictReader(io.StringIO(asked)))["object"] in densephrases("ask", made_index, "where is paris?").out
+
+
+def test_text_about_others_is_left_out(densephrases: Command, made_index: Path, subjects: Path) -> None:
+    subjects.write_text("Atlantis\nAtlantis\tParis\n")
+    result = densephrases("extract", made_index, "--relation", "name", "--subjects", subjects)
+    first, second = csv.DictReader(io.StringIO(result.out))
+    assert first["subject"] == second["subject"] == "Atlantis"
+    assert second["title"] == "paris", "another name of it"
 
 
 def test_mistakes_are_one_sentence(densephrases: Command, made_index: Path, subjects: Path, tmp_path: Path) -> None:

@@ -28,31 +28,38 @@ progress_console = Console(stderr=True, highlight=False)
 def extract(
     folder: IndexArgument,
     relation: Annotated[str, typer.Option(help="Relation to extract, such as 'place of birth'.")],
-    subjects: Annotated[Path, typer.Option(help="File with one subject per line.")],
+    subjects: Annotated[Path, typer.Option(help="File with one subject per line; further names of it after tabs.")],
     out: Annotated[Path | None, typer.Option(help="Output file, .csv or .jsonl [default: CSV on stdout].")] = None,
-    min_confidence: Annotated[float, typer.Option(help="Drop objects below this probability, from 0 to 1.")] = 0.0,
+    min_confidence: Annotated[
+        float | None, typer.Option(help="Drop objects below this probability, from 0 to 1 [default: 0.1].")
+    ] = None,
     template: Annotated[
         str | None,
         typer.Option(
-            help="Question with {subject} and {relation} [default: 'what is the {relation} of {subject}?'; "
-            "with --task '{subject} [SEP] {relation}']."
+            help="Question with {subject} and {relation} [default: questions for common relations, else "
+            "'what is the {relation} of {subject}?'; with --task '{subject} [SEP] {relation}']."
         ),
     ] = None,
     prefer_titles: PreferTitles = True,
+    anywhere: Annotated[
+        bool,
+        typer.Option("--anywhere", help="Also take objects from text that names not the subject or not the relation."),
+    ] = False,
     task: Task = None,
     model: IndexModel = None,
 ) -> None:
     """Extract the object of a relation for each subject, with confidence, sentence, document and offsets.
 
-    The object is empty if no answer reaches --min-confidence.
+    The object is empty if no text about the subject states the relation, or none reaches --min-confidence.
     """
     from densephrases.search.phrase_index import PhraseIndex
-    from densephrases.search.relations import QUESTION, SLOT
+    from densephrases.search.relations import SLOT
     from densephrases.text.readers.files import refuse_missing_folder
 
     form = _format(out)
     refuse_missing_folder(out)
-    names = [line.strip() for line in read_lines(subjects)]
+    lines = [[name.strip() for name in line.strip().split("\t")] for line in read_lines(subjects)]
+    names = [first for first, *_ in lines]
     if not names:
         raise DataError(f"'{subjects}' names no subject; expected one per line.")
     index = PhraseIndex.open(folder, model, task)
@@ -61,9 +68,11 @@ def extract(
         facts = index.extract(
             names,
             relation,
-            template=template or (QUESTION if task is None else SLOT),
+            template=template or (None if task is None else SLOT),
             prefer_titles=prefer_titles,
             min_confidence=min_confidence,
+            anywhere=anywhere,
+            aliases={first: others for first, *others in lines},
             advance=lambda count: progress.advance(bar, count),
         )
     if out is None:

@@ -1,6 +1,6 @@
 """`Client` and `AsyncClient`: the methods of `PhraseIndex`, answered by a service."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any, Self, overload
 
@@ -9,7 +9,7 @@ from densephrases.client.operations import Calls, Operations, Result
 from densephrases.index.info import IndexInfo
 from densephrases.index.progress import Progress
 from densephrases.search.answers import Answer
-from densephrases.search.relations import QUESTION, Fact, RelationQuery
+from densephrases.search.relations import Fact, RelationQuery
 from densephrases.search.request import SearchRequest, search_request
 from densephrases.text.documents import Document
 
@@ -81,13 +81,20 @@ class Client:
         subjects: Sequence[str],
         relation: str,
         *,
-        template: str = QUESTION,
+        template: str | None = None,
         prefer_titles: bool = True,
-        min_confidence: float = 0.0,
+        min_confidence: float | None = None,
+        anywhere: bool = False,
+        aliases: Mapping[str, Sequence[str]] | None = None,
     ) -> list[Fact]:
         """The object of a relation for each subject, with its sentence and its document."""
         query = RelationQuery(
-            relation=relation, template=template, prefer_titles=prefer_titles, min_confidence=min_confidence
+            relation=relation,
+            template=template,
+            prefer_titles=prefer_titles,
+            min_confidence=min_confidence,
+            anywhere=anywhere,
+            aliases=aliases,
         )
         return self._run(self._operations.extract(subjects, query))
 
@@ -193,12 +200,19 @@ class AsyncClient:
         subjects: Sequence[str],
         relation: str,
         *,
-        template: str = QUESTION,
+        template: str | None = None,
         prefer_titles: bool = True,
-        min_confidence: float = 0.0,
+        min_confidence: float | None = None,
+        anywhere: bool = False,
+        aliases: Mapping[str, Sequence[str]] | None = None,
     ) -> list[Fact]:
         query = RelationQuery(
-            relation=relation, template=template, prefer_titles=prefer_titles, min_confidence=min_confidence
+            relation=relation,
+            template=template,
+            prefer_titles=prefer_titles,
+            min_confidence=min_confidence,
+            anywhere=anywhere,
+            aliases=aliases,
         )
         return await self._run(self._operations.extract(subjects, query))
 

@@ -1,6 +1,6 @@
 """`PhraseIndex`, the main class of the library: an index folder, its model, and the search over both."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -20,14 +20,14 @@ from densephrases.search.confidence import Calibration
 from densephrases.search.deadline import Deadline
 from densephrases.search.encoders import Model, encoder_of, name_of
 from densephrases.search.ranking.linear import PhraseRanking
-from densephrases.search.relations import QUESTION, Fact, RelationQuery, extract_facts
+from densephrases.search.relations import Fact, RelationQuery, extract_facts
 from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, search_request
 from densephrases.search.searcher import Searcher
 from densephrases.search.timings import Timings
 from densephrases.text.documents import Document
 
 if TYPE_CHECKING:
-    from densephrases.train.fit import Adaptation
+    from densephrases.train.fit import Adaptation, FitProgress
 
 Threshold = float | None | Literal["model"]
 
@@ -210,16 +210,20 @@ class PhraseIndex:
         questions: Sequence[str],
         answers: Sequence[str | Sequence[str]],
         dev: tuple[Sequence[str], Sequence[str | Sequence[str]]] | None = None,
+        progress: "Callable[[FitProgress], None] | None" = None,
         **settings: Any,
     ) -> "Adaptation":
         """Fine-tune the query encoder on questions and answers, and use it for further searches.
 
-        The passage encoder and the index stay as they are. Needs the extra 'train'.
+        The passage encoder and the index stay as they are, and so does the query encoder unless the new one answers
+        more of the dev questions. Needs the extra 'train'.
 
         Args:
             questions: Like those that users ask.
             answers: For each question its answer, or a list of correct ones.
-            dev: Questions and answers that select the best epoch; None keeps the last.
+            dev: Questions and answers that select the best epoch; None holds out a fifth of the others, or, if there
+                are fewer than twenty, judges by all of them.
+            progress: Called after some steps and after each epoch; `print` will do.
             settings: Fields of `densephrases.train.fit.FitSettings`, such as `epochs=3`.
 
         Returns:
@@ -232,7 +236,9 @@ class PhraseIndex:
                 f"PhraseIndex.fit needs the package '{error.name}', which is not installed: "
                 "pip install 'densephrases[train]'"
             ) from error
-        adapted = adapt(self.folder, self.encoder, questions, answers, dev, FitSettings.from_options(settings))
+        adapted = adapt(
+            self.folder, self.encoder, questions, answers, dev, FitSettings.from_options(settings), progress
+        )
         with self._changing():
             self.encoder = adapted.encoder
         return adapted
@@ -242,9 +248,11 @@ class PhraseIndex:
         subjects: Sequence[str],
         relation: str,
         *,
-        template: str = QUESTION,
+        template: str | None = None,
         prefer_titles: bool = True,
-        min_confidence: float = 0.0,
+        min_confidence: float | None = None,
+        anywhere: bool = False,
+        aliases: Mapping[str, Sequence[str]] | None = None,
         advance: Callable[[int], None] = lambda _: None,
         deadline: Deadline | None = None,
     ) -> list[Fact]:
@@ -254,13 +262,22 @@ class PhraseIndex:
             subjects: Names, such as "Ada Lovelace".
             relation: Such as "place of birth".
             template: The question, with {subject} and {relation}; `SLOT` for query encoders trained on slot filling.
+                None takes the questions of `search.relation_table` for the relation.
             prefer_titles: Whether documents titled with the subject come before others.
-            min_confidence: Objects below this probability are dropped.
+            min_confidence: Objects below this probability are dropped; None drops those below 0.1, if the model has
+                confidences.
+            anywhere: Also take objects from text that does not name the subject or does not state the relation.
+            aliases: Further names of subjects, such as {"Ada Lovelace": ["Ada Byron"]}.
             advance: Called with the number of subjects done since its last call.
             deadline: Ends it with DeadlineExceededError, by time or when another thread cancels it.
         """
         query = RelationQuery(
-            relation=relation, template=template, prefer_titles=prefer_titles, min_confidence=min_confidence
+            relation=relation,
+            template=template,
+            prefer_titles=prefer_titles,
+            min_confidence=min_confidence,
+            anywhere=anywhere,
+            aliases=aliases,
         )
 
         def search(questions: Sequence[str], request: SearchRequest) -> list[list[Answer]]:

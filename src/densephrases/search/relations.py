@@ -1,12 +1,13 @@
 """Relation extraction: the object of one relation for many subjects (the paper's dense knowledge base)."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from densephrases.errors import ConfigError, DataError
 from densephrases.search.answers import Answer
+from densephrases.search.relation_table import Relation, known_relation
 from densephrases.search.request import SearchRequest
 
 Search = Callable[..., list[list[Answer]]]
@@ -20,6 +21,8 @@ QUESTION = "what is the {relation} of {subject}?"
 _RESULTS = 50
 _SUBJECTS_AT_ONCE = 256
 _QUALIFIER = re.compile(r"\s*\([^()]*\)$")
+_FEWEST_LETTERS = 4  # of a last name that stands for the whole one
+LEAST_CONFIDENCE = 0.1  # of an object, unless a caller says otherwise; benchmarks/relations.py compares others
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +60,47 @@ class RelationQuery:
 
     Attributes:
         relation: Such as "place of birth".
-        template: The question, which contains {subject} and may contain {relation}.
+        template: The question, which contains {subject} and may contain {relation}; None takes the questions for
+            the relation, or `QUESTION` for one that is not in the table.
         prefer_titles: Whether documents titled with the subject come before others.
-        min_confidence: Answers below this probability are dropped.
+        min_confidence: Answers below this probability are dropped; None drops those below 0.1, if the model knows.
+        anywhere: Whether to take answers from text that does not name the subject, or does not state the relation.
+        aliases: Further names of subjects.
     """
 
     relation: str
-    template: str = QUESTION
+    template: str | None = None
     prefer_titles: bool = True
-    min_confidence: float = 0.0
+    min_confidence: float | None = None
+    anywhere: bool = False
+    aliases: Mapping[str, Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
         if not self.relation.strip():
             raise ConfigError("The relation is empty; expected words such as 'place of birth'.")
-        if "{subject}" not in self.template:
+        if self.template is not None and "{subject}" not in self.template:
             raise ConfigError(f"template={self.template!r} does not name the {{subject}}; expected as in {QUESTION!r}.")
 
-    def question(self, subject: str) -> str:
-        return self.template.replace("{relation}", self.relation).replace("{subject}", subject)
+    @property
+    def known(self) -> Relation | None:
+        return known_relation(self.relation)
+
+    def questions(self, subject: str) -> list[str]:
+        """The best answer to any of them counts."""
+        templates: tuple[str, ...] = (QUESTION,) if self.known is None else self.known.questions
+        if self.template is not None:
+            templates = (self.template,)
+        return [each.replace("{relation}", self.relation).replace("{subject}", subject) for each in templates]
+
+    def admits(self, answer: Answer, names: Sequence[str]) -> bool:
+        """Whether an answer can be the object for a subject with these names, by the text around it."""
+        if self.min_confidence is None and answer.confidence is not None and answer.confidence < LEAST_CONFIDENCE:
+            return False
+        if self.anywhere:
+            return True
+        if _says_no_more(answer.phrase.text, names) or not is_about(answer, names):
+            return False
+        return self.known is None or self.known.admits(answer)
 
 
 def extract_facts(
@@ -83,14 +109,52 @@ def extract_facts(
     """One fact per subject, in order; `advance` is called with the number of subjects done since its last call."""
     if empty := [number for number, subject in enumerate(subjects, start=1) if not subject.strip()]:
         raise DataError(f"Subject {empty[0]} is empty; expected a name.")
-    request = SearchRequest(k=_RESULTS if query.prefer_titles else 1, min_confidence=query.min_confidence)
+    is_first_enough = query.anywhere and not query.prefer_titles
+    request = SearchRequest(k=1 if is_first_enough else _RESULTS, min_confidence=query.min_confidence or 0.0)
     for first in range(0, len(subjects), _SUBJECTS_AT_ONCE):
         batch = subjects[first : first + _SUBJECTS_AT_ONCE]
-        found = search([query.question(subject) for subject in batch], request=request)
-        for subject, answers in zip(batch, found, strict=True):
-            best = prefer_titled(answers, subject) if query.prefer_titles else answers
-            yield Fact(subject, query.relation, best[0] if best else None)
+        asked = [query.questions(subject) for subject in batch]
+        found = iter(search([question for several in asked for question in several], request=request))
+        for subject, several in zip(batch, asked, strict=True):
+            names = (subject, *(query.aliases or {}).get(subject, ()))
+            yield Fact(subject, query.relation, _best([next(found) for _ in several], names, query))
         advance(len(batch))
+
+
+def _best(found: Sequence[Sequence[Answer]], names: Sequence[str], query: RelationQuery) -> Answer | None:
+    """The most confident of the first admissible answers to each question; of equals that of the first question."""
+    first: list[Answer] = []
+    for answers in found:
+        ranked = prefer_titled(answers, names[0]) if query.prefer_titles else answers
+        first += [answer for answer in ranked if query.admits(answer, names)][:1]
+    return max(first, key=lambda answer: answer.confidence or 0.0, default=None)
+
+
+def is_about(answer: Answer, names: Sequence[str]) -> bool:
+    """Whether the document is titled with a name of the subject, or the answer's sentence has one.
+
+    The last word of a name stands for it too, unless the document is about another of that name.
+    """
+    title = _plain(answer.document.title)
+    if title in {_plain(name) for name in names}:
+        return True
+    return any(_mentions(answer.sentence, name) for name in (*names, *_last_names(names, title)))
+
+
+def _last_names(names: Sequence[str], title: str) -> list[str]:
+    """Of names of several words in capitals, except for those in a title."""
+    lasts = [words[-1] for name in names if len(words := name.split()) in (2, 3) and name.istitle()]
+    return [last for last in lasts if len(last) >= _FEWEST_LETTERS and last.isalpha() and not _mentions(title, last)]
+
+
+def _mentions(text: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(_plain(name))}(?!\w)", text.casefold()) is not None
+
+
+def _says_no_more(phrase: str, names: Sequence[str]) -> bool:
+    """Whether it only repeats the subject."""
+    words = set(phrase.casefold().split())
+    return any(words <= set(_plain(name).split()) for name in names)
 
 
 def prefer_titled(answers: Sequence[Answer], subject: str) -> list[Answer]:

@@ -19,7 +19,8 @@ router = APIRouter(tags=["answers"], dependencies=[Depends(require_key)])
 @router.post("/v1/extract", response_model=ExtractResponse, responses=problems(401, 413, 422, 503))
 async def extract(body: ExtractBody, request: Request, service: TheService) -> Response:
     """The object of a relation for each subject, for example the places of birth of several people."""
-    _refuse_too_much(body.subjects, [body.relation, body.template], service.settings.limits)
+    names = [name for several in (body.aliases or {}).values() for name in several]
+    _refuse_too_much(body.subjects, [body.relation, body.template or "", *names], service.settings.limits)
     request.state.logged = logged_questions(body.subjects, service.settings)
     found = service.facts(body.subjects, body.query(), task_of(body, service), seconds_left(request))
     facts = await unless_disconnected(request, found)
@@ -41,5 +42,5 @@ def _refuse_too_much(subjects: Sequence[str], texts: Sequence[str], limits: Limi
         raise over_limit("questions", f"The request has {len(subjects):,} subjects", limits.questions)
     longest = max(len(text) for text in (*subjects, *texts))
     if longest > limits.question_characters:
-        found = f"A subject, the relation or the template has {longest:,} characters"
+        found = f"A subject, an alias, the relation or the template has {longest:,} characters"
         raise over_limit("question_characters", found, limits.question_characters)
