@@ -1,6 +1,7 @@
 """Models and batches to a device, and results back."""
 
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -40,6 +41,26 @@ def to_device(batch: TokenBatch, device: torch.device) -> tuple[Tensor, Tensor, 
 
 def to_numpy(tensor: Tensor) -> Floats:
     return np.asarray(tensor.float().cpu().numpy(), dtype=np.float32)
+
+
+@contextmanager
+def few_threads() -> Iterator[None]:
+    """torch's threads on half of the cores.
+
+    torch, faiss and ONNX Runtime bring a pool of threads each, which wait for work by spinning. Together on few cores
+    they keep each other from working, and a step takes minutes instead of milliseconds.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(max(min(before, _cores() // 2), 1))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _cores() -> int:
+    """Those that the process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """What `PhraseIndex.fit` calls: fine-tunes the query encoder on lists of questions and answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,11 +16,12 @@ from densephrases.nn.phrase_model import TorchEncoder
 from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.queries.adaptation import Adaptation
+from densephrases.train.queries.progress import FitProgress, ProgressObserver
 from densephrases.train.queries.run import learn_queries
 from densephrases.train.queries.target import Target
 from densephrases.train.queries.task import QuerySettings
 
-__all__ = ["Adaptation", "adapt"]
+__all__ = ["Adaptation", "FitProgress", "adapt"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,7 @@ class FitSettings:
         top_k: Results that compete for each question.
         seed: Determines the order of questions.
         cpu: Whether to use the CPU even if there is a GPU.
+        hold_out: Share of the questions that select the best epoch, if no others are given for that.
     """
 
     target: Target = "phrase"
@@ -44,6 +46,7 @@ class FitSettings:
     top_k: int = 100
     seed: int = 42
     cpu: bool = False
+    hold_out: float = 0.2
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
@@ -60,6 +63,7 @@ def adapt(
     answers: Sequence[str | Sequence[str]],
     dev: tuple[Sequence[str], Sequence[str | Sequence[str]]] | None,
     settings: FitSettings,
+    progress: Callable[[FitProgress], None] | None = None,
 ) -> Adaptation:
     """Implements `PhraseIndex.fit`; see there."""
     loop = LoopConfig(
@@ -71,13 +75,19 @@ def adapt(
         capture=False,
     )
     query_settings = QuerySettings(
-        target=settings.target, top_k=settings.top_k, batch_size=settings.batch_size, processes=1, loop=loop
+        target=settings.target,
+        top_k=settings.top_k,
+        batch_size=settings.batch_size,
+        processes=1,
+        hold_out=settings.hold_out,
+        loop=loop,
     )
     base, tower = _base_and_tower(encoder)
     train, held_out = open_questions(questions, answers), [] if dev is None else open_questions(*dev)
+    observers = [] if progress is None else [ProgressObserver(progress)]
     with TemporaryDirectory() as run:
         return learn_queries(
-            index, base, tower, train, held_out, query_settings, Path(run), resume=False, cpu=settings.cpu
+            index, base, tower, train, held_out, query_settings, Path(run), observers, resume=False, cpu=settings.cpu
         )
 
 

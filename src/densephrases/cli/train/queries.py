@@ -15,7 +15,9 @@ def queries(
     index: Annotated[Path, typer.Option(help="Folder of the index to retrieve from.")],
     data: Annotated[list[Path], typer.Option(help="Questions with answers, in any format of `eval open`; repeatable.")],
     out: Annotated[Path, typer.Option(help="Model folder: a new one, or with --task also MODEL itself.")],
-    dev: Annotated[Path | None, typer.Option(help="Questions that select the best epoch [default: the last].")] = None,
+    dev: Annotated[
+        Path | None, typer.Option(help="Questions that select the best epoch [default: some of DATA].")
+    ] = None,
     model: Annotated[str | None, typer.Option(help="Model to start from [default: the index's].")] = None,
     task: Annotated[str | None, typer.Option(help="Save as the query encoder of this task.")] = None,
     target: Annotated[Target, typer.Option(help="What has to be retrieved.")] = "phrase",

@@ -26,7 +26,7 @@ class QueryRecipe(QuerySettings):
         index: Folder of the index to retrieve from.
         model: Name of a bundled model or a model folder; its default query encoder is the starting point.
         train: Files of questions with answers.
-        dev: File of questions that select the best epoch; None keeps the last epoch.
+        dev: File of questions that select the best epoch; None holds out some of the others.
         task: Name under which the model folder keeps the query encoder; None makes it the default of a new folder.
         limit: Train on a random sample of this size; None takes all questions.
         dev_limit: The same for `dev`.

@@ -46,6 +46,7 @@ class QuerySettings:
         effort: Effort of the retrieval, from 0 (fast) to 1 (exact).
         freeze_embeddings: Do not train the word embeddings.
         processes: Processes that retrieve in parallel; None takes one per core of a large machine.
+        hold_out: Share of the questions that are not learned from but select the best epoch, if no others are given.
     """
 
     target: Target = "phrase"
@@ -55,6 +56,7 @@ class QuerySettings:
     effort: float = 0.5
     freeze_embeddings: bool = True
     processes: int | None = None
+    hold_out: float = 0.2
     loop: LoopConfig = field(
         default_factory=lambda: LoopConfig(epochs=10, learning_rate=3e-5, evaluate_every=1, checkpoint_every=500)
     )
@@ -101,6 +103,7 @@ class QueryTask:
         self.rounds_per_epoch = -(-len(self._epoch_plan(0)) // settings.refresh_every)
         self.hits = np.zeros(settings.loop.epochs, dtype=np.int64)
         self.best = BestEpoch()
+        self.fitted_confidence: dict[str, float] | None = None
         self._rows: tuple[int, dict[int, int], Found] | None = None  # round, row of each question, retrieved results
         self._restored: tuple[int, Found] | None = None
         self._rows_per_batch = 0
