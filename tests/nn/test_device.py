@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from densephrases.model.padding import token_batch
-from densephrases.nn.device import best_device, inference, to_device, to_numpy
+from densephrases.nn.device import best_device, few_threads, inference, to_device, to_numpy
 
 CPU = torch.device("cpu")
 
@@ -46,3 +46,14 @@ def test_batches_and_results_keep_their_values() -> None:
     assert mask.tolist() == [[1, 1, 1], [1, 0, 0]]
     assert types.sum() == 0
     assert to_numpy(torch.tensor([0.5, 2.0], dtype=torch.bfloat16)).dtype == np.float32
+
+
+def test_few_threads_and_then_as_many_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = torch.get_num_threads()
+    monkeypatch.setattr("densephrases.nn.device._cores", lambda: 2)
+    with few_threads():
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == before
+    monkeypatch.setattr("densephrases.nn.device._cores", lambda: 1)
+    with few_threads():
+        assert torch.get_num_threads() == 1

@@ -1,22 +1,29 @@
 """From files or lists of questions to a model folder that asks an index it was not built with."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from densephrases import Document, PhraseIndex
+from densephrases.checksums import remove_checksums, write_checksums
 from densephrases.data.matching.em_f1 import exact_match
 from densephrases.data.questions import OpenQuestion
 from densephrases.errors import ConfigError, DataError, ModelError
+from densephrases.model.config import ModelConfig
 from densephrases.model.load import load
 from densephrases.nn.onnx.export import export_model
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.train.fit import open_questions
+from densephrases.search.confidence import Calibration
+from densephrases.train.fit import FitProgress, open_questions
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.queries.recipe import QueryRecipe, train_queries
 from tests.index.made_up import HashEncoder
@@ -115,7 +122,7 @@ def test_three_lines(index_folder: Path, tmp_path: Path) -> None:
 
 def test_it_may_go_on_and_be_saved_as_tasks(index_folder: Path, model: Path, tmp_path: Path) -> None:
     index = PhraseIndex.open(index_folder)
-    quick = QUICK | {"epochs": 1}
+    quick = QUICK | {"epochs": 1, "hold_out": 0.0}
     first = index.fit(QUESTIONS, ANSWERS, **quick)
     weights = first.encoder.encode_questions(QUESTIONS).start_BD
     second = index.fit(QUESTIONS, ANSWERS, **quick)
@@ -129,10 +136,71 @@ def test_it_may_go_on_and_be_saved_as_tasks(index_folder: Path, model: Path, tmp
     assert np.abs(reopened.encoder.encode_questions(QUESTIONS).start_BD - weights).max() < 0.05
 
 
+CALIBRATION = Calibration(intercept=-1.0, score=0.1, gap=0.5, share=0.3).to_dict()
+
+
+@pytest.fixture
+def sure_model(model: Path, tmp_path: Path) -> Path:
+    """With confidences, as the bundled one has."""
+    folder = Path(shutil.copytree(model, tmp_path / "sure"))
+    remove_checksums(folder)
+    ModelConfig.load(folder).with_confidence(CALIBRATION).save(folder)
+    write_checksums(folder)
+    return folder
+
+
+def many(count: int) -> tuple[list[str], list[str]]:
+    """Questions and answers, over and over."""
+    pairs = list(islice(cycle(zip(QUESTIONS, ANSWERS, strict=True)), count))
+    return [question for question, _ in pairs], [answer for _, answer in pairs]
+
+
+def test_harm_is_noticed_and_undone(index_folder: Path, sure_model: Path) -> None:
+    """Of 44 pairs nine are held out; steps this large forget everything."""
+    index = PhraseIndex.open(index_folder, sure_model)
+    questions, _ = many(44)
+    right = [found[0].text for found in index.search(questions, 1)]
+    adapted = index.fit(questions, right, **(QUICK | {"epochs": 2, "learning_rate": 10.0}))
+    assert adapted.coverage.questions == 35
+    assert adapted.scores["exact_match"] == adapted.scores["exact_match_before"] > 60, "but for int8"
+    assert adapted.encoder.config.confidence == CALIBRATION
+    after = [found[0] for found in index.search(questions, 1)]
+    assert sum(answer.text == text for answer, text in zip(after, right, strict=True)) > 0.6 * len(right)
+    assert all(answer.confidence is not None for answer in after)
+
+
+@pytest.mark.parametrize(("count", "refitted"), [(66, False), (280, True)])
+def test_confidence_stays_and_fits_the_new_scores(
+    index_folder: Path, sure_model: Path, count: int, refitted: bool
+) -> None:
+    index = PhraseIndex.open(index_folder, sure_model)
+    before = answered(index)
+    adapted = index.fit(*many(count), **(QUICK | {"epochs": 6}))
+    assert answered(index) > before
+    confidence = adapted.encoder.config.confidence
+    assert confidence is not None
+    assert (confidence != CALIBRATION) == refitted
+    assert all(answers[0].confidence is not None for answers in index.search(QUESTIONS, 1))
+
+
+def test_progress_is_told_and_threads_are_few(index_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[FitProgress, int]] = []
+    before = torch.get_num_threads()
+    index = PhraseIndex.open(index_folder)
+    index.fit(
+        QUESTIONS, ANSWERS, progress=lambda done: told.append((done, torch.get_num_threads())), **QUICK | {"epochs": 3}
+    )
+    assert torch.get_num_threads() == before
+    assert max(threads for _, threads in told) <= max((os.cpu_count() or 1) // 2, 1)
+    assert any(done.scores for done, _ in told)
+    last = [done for done, _ in told if done.loss is not None][-1]
+    assert str(last).startswith(f"step {last.steps} of {last.steps}: loss ")
+
+
 def test_a_model_in_memory(tiny_base: Path, tmp_path: Path) -> None:
     model = PhraseModel.from_base(tiny_base, max_words=6)
     index = PhraseIndex.create(tmp_path / "index", DOCUMENTS, model=model.encoder(), filter_threshold=None)
-    adapted = index.fit(QUESTIONS, ANSWERS, **(QUICK | {"epochs": 2}))
+    adapted = index.fit(QUESTIONS, ANSWERS, **(QUICK | {"epochs": 2}), hold_out=0.0)
     with pytest.raises(ModelError, match="save it without a task"):
         adapted.save(tmp_path / "saved", "facts")
     adapted.save(tmp_path / "saved")

@@ -246,9 +246,9 @@ def test_the_best_epoch_is_kept_even_if_it_is_none(
     assert same_tensors(tower.state_dict(), before)
 
 
-def test_without_dev_the_last_epoch_is_kept(bench: Bench, tmp_path: Path) -> None:
+def test_with_nothing_held_out_the_last_epoch_is_kept(bench: Bench, tmp_path: Path) -> None:
     tower, watcher = bench.tower(), Watcher()
-    learned = bench.learn(tmp_path, bench.settings(), tower, watcher, dev=[])
+    learned = bench.learn(tmp_path, bench.settings(hold_out=0.0), tower, watcher, dev=[])
     assert "exact_match" not in learned.scores
     assert learned.encoder.config.confidence is None
     assert not same_tensors(tower.state_dict(), bench.tower().state_dict())

@@ -104,7 +104,7 @@ def _trained(
     with spread_lookup(index, sought, processes) as look_up:
         task = QueryTask(settings, encoder, asked, dev, look_up, Lookup(index, sought))
         scores = Loop(task, task.loop, run, observers, cpu).run(resume)
-        task.fitted_confidence = _confidence(task)
+        task.fitted_confidence = _confidence(task) if tower.config.confidence is None else None
     return task, scores
 
 
