@@ -3,11 +3,12 @@
 import subprocess
 import sys
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
 import densephrases
-from densephrases.errors import MissingExtraError
+from densephrases.errors import DataError, MissingExtraError, meant
 
 HEAVY = ("torch", "transformers", "onnx", "safetensors")
 
@@ -44,6 +45,19 @@ def test_public_names_resolve() -> None:
         assert name in dir(densephrases)
     assert densephrases.__version__ == metadata.version("densephrases")
     assert densephrases.Passage("text").title == ""
+
+
+def test_documents_of_files(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("It rains.")
+    for paths in (tmp_path, str(tmp_path), [tmp_path / "note.txt"], (str(tmp_path / "note.txt"),)):
+        assert [each.text for each in densephrases.read_documents(paths)] == ["It rains."]
+    with pytest.raises(DataError, match="5 is no path; expected names of files and folders"):
+        densephrases.read_documents([tmp_path, 5])  # type: ignore[list-item]
+
+
+def test_close_names_are_suggested() -> None:
+    assert meant("pharse", ["phrase", "sentence"]) == " Did you mean 'phrase'?"
+    assert meant(None, ["phrase", "sentence"]) == meant("zebra", ["phrase"]) == meant("x", []) == ""
 
 
 def test_unknown_name() -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from densephrases.search.phrase_index import PhraseIndex
     from densephrases.text.documents import Document
     from densephrases.text.passages import Passage
+    from densephrases.text.readers.read import read_documents
 
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "PhraseModel",
     "__version__",
     "load",
+    "read_documents",
 ]
 
 
@@ -60,6 +62,8 @@ def _imported(name: str) -> Any:
             from densephrases.search.phrase_index import PhraseIndex as value
         case "PhraseModel":
             from densephrases.nn.phrase_model import PhraseModel as value
+        case "read_documents":
+            from densephrases.text.readers.read import read_documents as value
         case _:
             from densephrases.model.load import load as value
     return value

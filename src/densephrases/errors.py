@@ -1,5 +1,7 @@
 """The few exceptions a caller may want to catch; each message names the value, what was expected and the remedy."""
 
+from collections.abc import Iterable
+
 
 class DensePhrasesError(Exception):
     """Anything a user of the package did that cannot work."""
@@ -45,3 +47,11 @@ def first_line(error: BaseException) -> str:
     """What a library's exception says, short enough to be quoted in a sentence of ours."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
+
+
+def meant(written: object, names: Iterable[str]) -> str:
+    """A question to append to an error, with a space before it, if one of the names is close; else nothing."""
+    from difflib import get_close_matches  # not needed unless something is wrong
+
+    close = get_close_matches(str(written).lower(), list(names), n=1, cutoff=0.5)
+    return f" Did you mean {close[0]!r}?" if close else ""

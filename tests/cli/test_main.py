@@ -96,6 +96,21 @@ def test_help_of_commands(densephrases: Command, arguments: list[str]) -> None:
     assert "Traceback" not in result.err
 
 
+@pytest.mark.parametrize("arguments", [[], ["eval"], ["generate"]])
+def test_lists_of_commands_cut_no_sentence(densephrases: Command, arguments: list[str]) -> None:
+    result = densephrases(*arguments, "-h")
+    assert result.code == 0
+    listed = result.out.partition("Commands:\n")[2]
+    assert listed
+    assert "..." not in listed
+    assert "…" not in listed
+
+
+@pytest.mark.parametrize("arguments", [["ask"], ["eval", "open"], []])
+def test_short_help(densephrases: Command, arguments: list[str]) -> None:
+    assert densephrases(*arguments, "-h") == densephrases(*arguments, "--help")
+
+
 def test_unknown_option(densephrases: Command) -> None:
     result = densephrases("eval", "reading", "--tempo", "x")
     assert result.code == 2

@@ -144,6 +144,7 @@ def test_every_method_of_an_index_that_concerns_documents() -> None:
     """What the others do happens where the folder is."""
     about_folders = {
         "create",
+        "folder",
         "open",
         "optimize",
         "refresh",

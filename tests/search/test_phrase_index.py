@@ -330,3 +330,40 @@ def test_reopening_shares_what_has_not_changed(index: PhraseIndex) -> None:
     fresh = index.reopened()
     assert fresh.folder.segments[0] is index.folder.segments[0]
     assert (len(index), len(fresh)) == (3, 2)
+
+
+def test_it_says_what_it_is(index: PhraseIndex) -> None:
+    vectors = index.info().vectors
+    model = index.folder.settings.model
+    path = index.folder.folder
+    assert repr(index) == f"PhraseIndex('{path}', documents=3, vectors={vectors:,}, model='{model}')"
+    answer = index.search(QUESTION)[0]
+    assert repr(answer) == f"Answer({answer.text!r}, title={answer.document.title!r}, id={answer.document.id!r})"
+
+
+def test_a_with_block_closes_it(tmp_path: Path, index: PhraseIndex) -> None:
+    with PhraseIndex.open(tmp_path / "index", HashEncoder()) as opened:
+        answers = opened.search(QUESTION)
+    assert answers == index.search(QUESTION)
+    assert repr(opened) == f"PhraseIndex('{tmp_path / 'index'}', closed)"
+    for call in (lambda: opened.search(QUESTION), opened.info, lambda: opened.delete(["paris"]), lambda: len(opened)):
+        with pytest.raises(PhraseIndexError, match=r"is closed; open it again with PhraseIndex\.open"):
+            call()
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("questions", "options", "sentence"),
+    [
+        (5, {}, "questions=5 is neither a question nor a list of questions; expected a text, such as"),
+        (b"where?", {}, "questions=b'where.' is neither"),
+        (None, {}, "questions=None is neither"),
+        (["where?", 5], {}, "Question 2 is 5; expected a text with at least one word"),
+        ("where?", {"unit": "sentense"}, "unit='sentense' is unknown; .* Did you mean 'sentence'?"),
+        ("where?", {"kk": 3}, "'kk' is no option of a search; .* Did you mean 'k'?"),
+        ("where?", {"zebra": 3}, r"'zebra' is no option of a search; expected one of k, unit, .*explain\.$"),
+    ],
+)
+def test_mistakes_are_explained(index: PhraseIndex, questions: Any, options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises((ConfigError, DataError), match=sentence):
+        index.search(questions, **options)

@@ -24,40 +24,46 @@ _AT_ONCE = 256
 _PROMPT = "Question: "
 
 
+Question = Annotated[
+    str | None, typer.Argument(help="Without one, questions are read from stdin, with a prompt at a terminal.")
+]
+AnswerCount = Annotated[int, typer.Option("-k", help="Number of answers per question.")]
+AnswerUnit = Annotated[Unit, typer.Option(help="What counts as one answer.")]
+Conditions = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=VALUE", help="Only documents with this metadata; repeat a key to allow several values."),
+]
+DocumentsFile = Annotated[Path | None, typer.Option(help="File with the ids of the documents to search, one per line.")]
+MinConfidence = Annotated[float, typer.Option(help="Drop answers below this probability, from 0 to 1.")]
+Why = Annotated[bool, typer.Option("--why", help="Explain each answer: its scores, and what words it matches.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON object per question.")]
+QuestionsFile = Annotated[Path | None, typer.Option(help="File with one question per line.")]
+
+
 def ask(
     folder: IndexArgument,
-    question: Annotated[
-        str | None, typer.Argument(help="Without one, questions are read from stdin, with a prompt at a terminal.")
-    ] = None,
-    k: Annotated[int, typer.Option("-k", help="Number of answers per question.")] = SHOWN,
-    unit: Annotated[Unit, typer.Option(help="What counts as one answer.")] = "phrase",
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUE", help="Only documents with this metadata; repeat a key to allow several values."
-        ),
-    ] = None,
-    documents_file: Annotated[
-        Path | None, typer.Option(help="File with the ids of the documents to search, one per line.")
-    ] = None,
-    min_confidence: Annotated[float, typer.Option(help="Drop answers below this probability, from 0 to 1.")] = 0.0,
+    question: Question = None,
+    k: AnswerCount = SHOWN,
+    unit: AnswerUnit = "phrase",
+    where: Conditions = None,
+    documents_file: DocumentsFile = None,
+    min_confidence: MinConfidence = 0.0,
     effort: Effort = DEFAULT_EFFORT,
     lexical_weight: LexicalWeight = None,
     truecase: Truecase = True,
     verify: VerifyOption = None,
-    why: Annotated[
-        bool, typer.Option("--why", help="Explain each answer: its scores, and what words it matches.")
-    ] = False,
+    why: Why = False,
     model: IndexModel = None,
     task: Task = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per question.")] = False,
-    file: Annotated[Path | None, typer.Option(help="File with one question per line.")] = None,
+    as_json: JsonLines = False,
+    file: QuestionsFile = None,
 ) -> None:
     """Answer questions from an index.
 
     If stdout is not a terminal, each answer is one line of fields separated by tabs: rank, answer, score, confidence,
     title and id of the document, and with --why the explanation. If questions come from a file or from stdin, the
-    question is the first field.
+    question is the first field. In a sentence or a passage the phrase stands between «guillemets», as it does at a
+    terminal without colours.
     """
     from densephrases.search.phrase_index import PhraseIndex
 

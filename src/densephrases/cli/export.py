@@ -7,7 +7,7 @@ import typer
 
 from densephrases.cli.extras import quiet_transformers, require
 
-Out = Annotated[Path | None, typer.Option(help="Folder for the exported model [default: MODEL itself].")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the exported model [default: MODEL itself].")]
 
 
 def export(

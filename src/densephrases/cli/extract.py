@@ -29,7 +29,9 @@ def extract(
     folder: IndexArgument,
     relation: Annotated[str, typer.Option(help="Relation to extract, such as 'place of birth'.")],
     subjects: Annotated[Path, typer.Option(help="File with one subject per line; further names of it after tabs.")],
-    out: Annotated[Path | None, typer.Option(help="Output file, .csv or .jsonl [default: CSV on stdout].")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Output file, .csv or .jsonl [default: CSV on stdout].")
+    ] = None,
     min_confidence: Annotated[
         float | None, typer.Option(help="Drop objects below this probability, from 0 to 1 [default: 0.1].")
     ] = None,

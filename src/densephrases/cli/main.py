@@ -11,7 +11,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from densephrases.errors import DensePhrasesError
+from densephrases.cli.flags import with_flag
+from densephrases.errors import ConfigError, DensePhrasesError
 from densephrases.version import __version__
 
 COMMANDS = (
@@ -57,9 +58,15 @@ def _built(name: str) -> Any:
         alone = typer.Typer(rich_markup_mode=None, add_completion=False)
         alone.command(name)(command)
         command = alone
-    built = get_command(command)
+    built: Any = get_command(command)
     built.name = name
+    for each in (built, *getattr(built, "commands", {}).values()):
+        each.short_help = _first_paragraph(each.help)  # else click cuts it to the width of the terminal
     return built
+
+
+def _first_paragraph(text: str | None) -> str:
+    return " ".join((text or "").strip().partition("\n\n")[0].split())
 
 
 class _BuiltWhenCalled(Mapping[str, Any]):
@@ -82,6 +89,20 @@ class _Group(TyperGroup):
         super().__init__(**settings)
         self.commands = _BuiltWhenCalled()  # type: ignore[assignment]
 
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        try:
+            return super().invoke(ctx)
+        except ConfigError as error:
+            raise ConfigError(with_flag(str(error), _flags(ctx.invoked_subcommand))) from error
+
+
+def _flags(name: str | None) -> dict[str, str]:
+    """The options of a command, or of all commands of a group, by the names that the library gives to their values."""
+    command = None if name is None or name not in COMMANDS else _built(name)
+    commands = [command, *getattr(command, "commands", {}).values()]
+    options = [param for each in commands for param in getattr(each, "params", ()) if param.opts[0].startswith("-")]
+    return {param.name: max(param.opts, key=len) for param in options}
+
 
 app = typer.Typer(
     cls=_Group,
@@ -89,6 +110,7 @@ app = typer.Typer(
     help="Answers questions from any body of text with the exact phrase and its source.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},  # subcommands inherit it
     rich_markup_mode=None,  # brackets in help texts are literal
 )
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from densephrases.cli.extras import require
+from densephrases.cli.flags import flags_named
 from densephrases.cli.lines import counted
 from densephrases.cli.options import IndexArgument, IndexModel, Task
 from densephrases.errors import ConfigError
@@ -15,9 +16,21 @@ from densephrases.serve.keys import Keys
 from densephrases.serve.settings import Limits, ServiceSettings, host_names, is_loopback
 
 _DEFAULTS = ServiceSettings(index=Path())
+_FLAGS = {  # by the names in the library, where they differ
+    "head_bytes": "--max-head",
+    "body_bytes": "--max-body",
+    "question_characters": "--max-question",
+    "questions": "--max-questions",
+    "k": "--max-k",
+    "effort": "--max-effort",
+    "verify": "--max-verify",
+    "exact_vectors": "--max-exact-vectors",
+    "deadline_seconds": "--deadline",
+    "connections": "--max-connections",
+}
 
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is every address of this machine.")]
-Port = Annotated[int, typer.Option(help="Port to listen on; 0 picks a free one.")]
+Port = Annotated[int, typer.Option("--port", "-p", help="Port to listen on; 0 picks a free one.")]
 Workers = Annotated[int, typer.Option(help="Processes that share the port.")]
 ApiKeyFile = Annotated[Path | None, typer.Option(help="API keys, one per line; without it anyone may search.")]
 AdminKeyFile = Annotated[
@@ -85,11 +98,8 @@ def serve(
     if workers < 1:
         raise ConfigError(f"--workers={workers} is no number of processes; expected at least 1.")
     keys = Keys.read(api_key_file, admin_key_file)
-    settings = ServiceSettings(
-        index=folder,
-        model=model,
-        task=task,
-        limits=Limits(
+    with flags_named(_FLAGS):
+        limits = Limits(
             head_bytes=max_head,
             body_bytes=max_body,
             question_characters=max_question,
@@ -98,16 +108,21 @@ def serve(
             effort=max_effort,
             verify=max_verify,
             exact_vectors=max_exact_vectors,
-        ),
-        queue=queue,
-        deadline_seconds=deadline,
-        connections=max_connections,
-        keys=keys,
-        log_questions=log_questions,
-        hosts=host_names(host, allowed_host or (), with_keys=bool(keys.reading)),
-        origins=tuple(cors_origin or ()),
-        pages=pages,
-    )
+        )
+        settings = ServiceSettings(
+            index=folder,
+            model=model,
+            task=task,
+            limits=limits,
+            queue=queue,
+            deadline_seconds=deadline,
+            connections=max_connections,
+            keys=keys,
+            log_questions=log_questions,
+            hosts=host_names(host, allowed_host or (), with_keys=bool(keys.reading)),
+            origins=tuple(cors_origin or ()),
+            pages=pages,
+        )
     _run(settings, host, port, workers)
 
 

@@ -9,8 +9,9 @@ from densephrases.client.operations import Calls, Operations, Result
 from densephrases.index.info import IndexInfo
 from densephrases.index.progress import Progress
 from densephrases.search.answers import Answer
+from densephrases.search.notebook import AnswerList
 from densephrases.search.relations import Fact, RelationQuery
-from densephrases.search.request import SearchRequest, search_request
+from densephrases.search.request import SearchRequest, checked_questions, search_request
 from densephrases.text.documents import Document
 
 
@@ -49,7 +50,7 @@ class Client:
     @overload
     def search(
         self, questions: str, k: int | None = ..., *, request: SearchRequest | None = ..., **options: Any
-    ) -> list[Answer]: ...
+    ) -> AnswerList: ...
 
     @overload
     def search(
@@ -63,7 +64,7 @@ class Client:
         *,
         request: SearchRequest | None = None,
         **options: Any,
-    ) -> list[Answer] | list[list[Answer]]:
+    ) -> AnswerList | list[list[Answer]]:
         """The best distinct answers to one question, or to each of several, best first.
 
         Args:
@@ -72,9 +73,9 @@ class Client:
             request: All options in one object; the default is `SearchRequest()`.
             options: Fields of `SearchRequest`, such as `unit="sentence"`; they override those of `request`.
         """
-        several = [questions] if isinstance(questions, str) else questions
+        several = checked_questions(questions)
         found = self._run(self._operations.search(several, search_request(request, k, options)))
-        return found[0] if isinstance(questions, str) else found
+        return AnswerList(found[0]) if isinstance(questions, str) else [AnswerList(each) for each in found]
 
     def extract(
         self,
@@ -176,7 +177,7 @@ class AsyncClient:
     @overload
     async def search(
         self, questions: str, k: int | None = ..., *, request: SearchRequest | None = ..., **options: Any
-    ) -> list[Answer]: ...
+    ) -> AnswerList: ...
 
     @overload
     async def search(
@@ -190,10 +191,10 @@ class AsyncClient:
         *,
         request: SearchRequest | None = None,
         **options: Any,
-    ) -> list[Answer] | list[list[Answer]]:
-        several = [questions] if isinstance(questions, str) else questions
+    ) -> AnswerList | list[list[Answer]]:
+        several = checked_questions(questions)
         found = await self._run(self._operations.search(several, search_request(request, k, options)))
-        return found[0] if isinstance(questions, str) else found
+        return AnswerList(found[0]) if isinstance(questions, str) else [AnswerList(each) for each in found]
 
     async def extract(
         self,

@@ -11,7 +11,7 @@ from densephrases.text.layout import NO_LAYOUT, Layout
 
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
-    """The document an answer comes from."""
+    """The document an answer comes from, without its text: `index.document(answer.document.id).text` has that."""
 
     id: str
     title: str
@@ -32,12 +32,13 @@ class PhraseSpan:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Answer:
-    """A result. All offsets count characters of the document's text.
+    """A result. All offsets count characters of the text of its document, `index.document(answer.document.id).text`.
 
     Attributes:
-        text: The phrase, sentence or passage; for a document, its best passage. Equals `document.text[start:end]`.
+        text: The phrase, sentence or passage; for a document, its best passage. The document's text from `start` to
+            `end`.
         score: Score of the best phrase in it.
         confidence: Probability that this phrase is right; None if the model has no calibration.
         phrase: The best phrase in it.
@@ -65,6 +66,16 @@ class Answer:
     explanation: Explanation | None = None
     section: str = ""
     page: int | None = None
+
+    def __repr__(self) -> str:
+        sure = "" if self.confidence is None else f", confidence={self.confidence:.2f}"
+        return f"Answer({self.text!r}{sure}, title={self.document.title!r}, id={self.document.id!r})"
+
+    def _repr_html_(self) -> str:
+        """As notebooks show it."""
+        from densephrases.search.notebook import answer_html
+
+        return answer_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """As `densephrases ask --json` prints it."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
-from densephrases.errors import DensePhrasesError, MissingExtraError, PhraseIndexError
+from densephrases.errors import MissingExtraError, PhraseIndexError
 from densephrases.index.disk_usage import DiskUsage
 from densephrases.index.folder import IndexFolder
 from densephrases.index.info import IndexInfo
@@ -17,8 +17,10 @@ from densephrases.index.settings import IndexSettings
 from densephrases.model.encoder import Encoder
 from densephrases.search.answers import Answer
 from densephrases.search.confidence import Calibration
+from densephrases.search.damage import damage_explained
 from densephrases.search.deadline import Deadline
 from densephrases.search.encoders import Model, encoder_of, name_of
+from densephrases.search.notebook import AnswerList
 from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.relations import Fact, RelationQuery, extract_facts
 from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, search_request
@@ -45,7 +47,8 @@ class PhraseIndex:
 
     def __init__(self, folder: IndexFolder, encoder: Encoder) -> None:
         folder.settings.refuse_other_model(encoder)
-        self.folder = folder
+        self._folder: IndexFolder | None = folder
+        self._path = folder.folder
         self.encoder = encoder
         self._searcher: Searcher | None = None
         self._searcher_lock = Lock()
@@ -102,6 +105,33 @@ class PhraseIndex:
             encoder = encoder.with_task(task)
         encoder.open_ahead(reading=bool(DEFAULT_VERIFY))
         return cls(IndexFolder.open(Path(folder), encoder.product_quantizer), encoder)
+
+    @property
+    def folder(self) -> IndexFolder:
+        """The folder on disk; a closed index has none."""
+        if self._folder is None:
+            raise PhraseIndexError(f"The index '{self._path}' is closed; open it again with PhraseIndex.open.")
+        return self._folder
+
+    def close(self) -> None:
+        """Let go of the files, as the end of a `with` block does; searches that are under way end as usual."""
+        with self._changing():
+            self._folder = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if self._folder is None:
+            return f"PhraseIndex('{self._path}', closed)"
+        settings = self._folder.settings
+        return (
+            f"PhraseIndex('{self._path}', documents={len(self):,}, vectors={self._folder.vectors:,}, "
+            f"model='{settings.model}')"
+        )
 
     def with_task(self, task: str | None) -> Self:
         """The same index with the query encoder of another task, None for the default; this object is unchanged."""
@@ -165,7 +195,7 @@ class PhraseIndex:
         timings: Timings | None = ...,
         deadline: Deadline | None = ...,
         **options: Any,
-    ) -> list[Answer]: ...
+    ) -> AnswerList: ...
 
     @overload
     def search(
@@ -188,7 +218,7 @@ class PhraseIndex:
         timings: Timings | None = None,
         deadline: Deadline | None = None,
         **options: Any,
-    ) -> list[Answer] | list[list[Answer]]:
+    ) -> AnswerList | list[list[Answer]]:
         """The best distinct answers to one question, or to each of several, best first.
 
         Args:
@@ -203,7 +233,7 @@ class PhraseIndex:
         asked, searcher = search_request(request, k, options), self.searcher
         with damage_explained(searcher):
             answers = searcher.search(several, asked, timings, deadline)
-        return answers[0] if isinstance(questions, str) else answers
+        return AnswerList(answers[0]) if isinstance(questions, str) else [AnswerList(each) for each in answers]
 
     def fit(
         self,
@@ -307,19 +337,3 @@ class PhraseIndex:
         finally:
             with self._searcher_lock:
                 self._searcher = None
-
-
-@contextmanager
-def damage_explained(searcher: Searcher) -> Iterator[None]:
-    """Damaged arrays can fail in any way: after an unexpected error, report a damaged file if one is found quickly."""
-    try:
-        yield
-    except DensePhrasesError:
-        raise
-    except Exception as error:
-        if searcher.damage:
-            raise PhraseIndexError(searcher.damage) from error
-        error.add_note(
-            "The small files of the index are as they were written; `densephrases check INDEX` verifies all files."
-        )
-        raise

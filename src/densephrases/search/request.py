@@ -1,11 +1,11 @@
 """What may be asked of a search beside the questions; imports no numpy, so that the command line can name it."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self, get_args
 
-from densephrases.errors import ConfigError
+from densephrases.errors import ConfigError, DataError, meant
 from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.search.filters import Filter, Where
 
@@ -54,7 +54,9 @@ class SearchRequest:
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
             raise ConfigError(f"k={self.k!r} is no number of results; expected a whole number of at least 1.")
         if self.unit not in UNITS:
-            raise ConfigError(f"unit={self.unit!r} is unknown; expected one of {', '.join(UNITS)}.")
+            raise ConfigError(
+                f"unit={self.unit!r} is unknown; expected one of {', '.join(UNITS)}.{meant(self.unit, UNITS)}"
+            )
         for name in ("min_confidence", "effort"):
             value = getattr(self, name)
             if not _is_number(value) or not 0 <= value <= 1:
@@ -78,7 +80,8 @@ class SearchRequest:
         """The same request with some fields changed; an unknown name raises ConfigError."""
         names = [f.name for f in fields(self)]
         if unknown := [name for name in options if name not in names]:
-            raise ConfigError(f"{unknown[0]!r} is no option of a search; expected one of {', '.join(names)}.")
+            hint = meant(unknown[0], names)
+            raise ConfigError(f"{unknown[0]!r} is no option of a search; expected one of {', '.join(names)}.{hint}")
         return replace(self, **options)
 
 
@@ -86,6 +89,28 @@ def search_request(request: SearchRequest | None, k: int | None, options: Mappin
     """The request that a call `search(questions, k, request=request, **options)` means: options override it."""
     given = options if k is None else {"k": k, **options}
     return (request or SearchRequest()).with_options(given)
+
+
+def checked_questions(questions: str | Sequence[str]) -> list[str]:
+    """One question, or several, as a list; raises DataError for what is none."""
+    several = [questions] if isinstance(questions, str) else questions
+    if not isinstance(several, Sequence) or isinstance(several, bytes | bytearray):
+        raise DataError(
+            f"questions={questions!r} is neither a question nor a list of questions; "
+            "expected a text, such as 'Where was Ada Lovelace born?', or a list of texts."
+        )
+    for number, question in enumerate(several, start=1):
+        _refuse_unreadable(question, number)
+    return list(several)
+
+
+def _refuse_unreadable(question: object, number: int) -> None:
+    if not isinstance(question, str) or not question.strip():
+        raise DataError(f"Question {number} is {question!r}; expected a text with at least one word.")
+    try:
+        question.encode()
+    except UnicodeEncodeError as error:  # so Python spells bytes of a command line that are not UTF-8
+        raise DataError(f"Question {number} is {question!a}, which is not Unicode; write it in UTF-8.") from error
 
 
 def _is_verify(value: object) -> bool:

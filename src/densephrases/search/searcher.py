@@ -7,7 +7,7 @@ from itertools import islice
 from threading import Lock
 
 from densephrases.built_once import BuiltOnce
-from densephrases.errors import ConfigError, DataError
+from densephrases.errors import ConfigError
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.snapshot import Snapshot
 from densephrases.model.encoder import Encoder, QuestionVectors
@@ -21,7 +21,7 @@ from densephrases.search.passages import PassageTexts, sampled_texts
 from densephrases.search.ranking.contenders import CONTENDERS, Contenders
 from densephrases.search.ranking.identifiers import identifiers_of
 from densephrases.search.ranking.linear import PhraseRanking
-from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, Verify
+from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, Verify, checked_questions
 from densephrases.search.results import DistinctResults, answers_from_phrases
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.search.scoring.pairs import PairSearch, Phrases
@@ -67,7 +67,7 @@ class Searcher:
         """The best distinct answers to each question, best first; fewer only if the collection has fewer."""
         self._check_calibration(request)
         self._check_verification(request)
-        several = _checked(questions)
+        several = checked_questions(questions)
         timings = timings or Timings()
         with timings.measured("total"):
             check = go_on if deadline is None else deadline.check
@@ -151,7 +151,7 @@ class Searcher:
     def contenders(self, questions: Sequence[str], request: SearchRequest) -> tuple[Contenders, QuestionTerms | None]:
         """The first phrases of each question before the final ranking, and the terms of the questions, to fit it."""
         segments = self._segments_for(request.filter, go_on)
-        found = self._found(_checked(questions), segments, replace(request, k=CONTENDERS), Timings(), go_on)
+        found = self._found(checked_questions(questions), segments, replace(request, k=CONTENDERS), Timings(), go_on)
         heads = [phrases.take(slice(CONTENDERS)) for phrases in found.phrases]
         return Contenders.from_phrases(heads, found.terms, found.texts), found.terms
 
@@ -281,20 +281,3 @@ class _Found:
     phrases: list[Phrases]
     terms: QuestionTerms | None
     texts: PassageTexts
-
-
-def _checked(questions: Sequence[str]) -> list[str]:
-    if not isinstance(questions, Sequence):
-        raise DataError(f"questions={questions!r} is neither a question nor a list of questions.")
-    _refuse_unreadable(questions)
-    return list(questions)
-
-
-def _refuse_unreadable(questions: Sequence[str]) -> None:
-    for number, question in enumerate(questions, start=1):
-        if not isinstance(question, str) or not question.strip():
-            raise DataError(f"Question {number} is {question!r}; expected a text with at least one word.")
-        try:
-            question.encode()
-        except UnicodeEncodeError as error:  # so Python spells bytes of a command line that are not UTF-8
-            raise DataError(f"Question {number} is {question!a}, which is not Unicode; write it in UTF-8.") from error

@@ -1,10 +1,11 @@
 """Answers as other programs read them."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from densephrases.cli.show.answers import ShowLines, one_line, show_json
+from densephrases.cli.show.answers import ShowLines, marked_text, one_line, show_json
 
 from .test_terminal import ANSWER, QUESTION
 
@@ -18,6 +19,12 @@ def test_fields(capsys: pytest.CaptureFixture[str]) -> None:
     ShowLines("none", several=True)(QUESTION, [ANSWER])
     line = "1\t[bold]Ada[/bold]\t12.345\t0.666\tA title\tid\n"
     assert capsys.readouterr().out == f"{line}{QUESTION}\t{line}"
+
+
+def test_the_phrase_is_marked_in_a_sentence() -> None:
+    sentence = replace(ANSWER, text=ANSWER.sentence, start=ANSWER.sentence_start, unit="sentence")
+    assert one_line(marked_text(sentence)) == "It was «[bold]Ada[/bold]», who came."
+    assert marked_text(ANSWER) == ANSWER.text
 
 
 def test_no_answer_is_said_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,11 +5,13 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from densephrases.cli.show.terminal import ShowInTerminal, apart, highlighted
 from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
 
+COLOURS = Console(file=io.StringIO(), force_terminal=True, color_system="truecolor", no_color=False)
 QUESTION = "who built the tower?"
 TEXT = "Before.\x1b[31m\nIt\twas [bold]Ada[/bold], who came."
 ANSWER = Answer(
@@ -29,20 +31,27 @@ ANSWER = Answer(
 
 
 def test_the_answer_is_highlighted_in_its_sentence() -> None:
-    shown = highlighted(ANSWER)
+    shown = highlighted(ANSWER, COLOURS)
     assert shown.plain == "It was [bold]Ada[/bold], who came."
     (span,) = shown.spans
     assert shown.plain[span.start : span.end] == ANSWER.text
 
 
+@pytest.mark.parametrize("console", [Console(file=io.StringIO()), Console(force_terminal=True, no_color=True)])
+def test_it_is_marked_without_colours_too(console: Console) -> None:
+    assert highlighted(ANSWER, console).plain == "It was «[bold]Ada[/bold]», who came."
+
+
 def test_and_in_the_passage_if_passages_are_asked_for() -> None:
-    assert highlighted(replace(ANSWER, unit="passage")).plain == "Before. [31m It was [bold]Ada[/bold], who came."
+    assert (
+        highlighted(replace(ANSWER, unit="passage"), COLOURS).plain == "Before. [31m It was [bold]Ada[/bold], who came."
+    )
 
 
 def test_a_giant_sentence_is_cut() -> None:
     sentence = "word " * 1000
     place = PhraseSpan("word", 2500, 2504)
-    shown = highlighted(replace(ANSWER, sentence=sentence, sentence_start=0, phrase=place)).plain
+    shown = highlighted(replace(ANSWER, sentence=sentence, sentence_start=0, phrase=place), COLOURS).plain
     assert 400 < len(shown) < 620
     assert shown.startswith("… word ")
     assert shown.endswith(" word …")
@@ -57,8 +66,8 @@ def in_terminal(answers: list[Answer], **options: Any) -> str:
 
 
 def test_what_a_person_sees() -> None:
-    sentence = "1. It was [bold]Ada[/bold], who came.\n"
-    assert in_terminal([ANSWER]) == f"{sentence}   A title · score 12.35 · 67% sure\n\n"
+    sentence = "1. It was «[bold]Ada[/bold]», who came.\n"
+    assert in_terminal([ANSWER]) == f"{sentence}   A title · id · score 12.35 · 67% sure\n\n"
     assert "· 67% sure · verified\n" in in_terminal([replace(ANSWER, verified=True)])
     unknown = replace(ANSWER, confidence=None, document=SourceDocument("id", "", {}))
     assert in_terminal([unknown], repeat_question=True) == f"{QUESTION}\n{sentence}   id · score 12.35\n\n"

@@ -54,7 +54,9 @@ def open_domain(
     verify: VerifyOption = None,
     task: Task = None,
     model: IndexModel = None,
-    out: Annotated[Path | None, typer.Option(help="Write each question's results to this JSON-lines file.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write each question's results to this JSON-lines file.")
+    ] = None,
     trec_run: Annotated[Path | None, typer.Option(help="Write retrieved documents to this TREC run.")] = None,
     kilt: KiltFile = None,
     as_json: AsJson = False,

@@ -13,7 +13,7 @@ from densephrases.errors import ConfigError
 
 
 def answers(
-    out: Annotated[Path, typer.Option(help="Answers file to write (JSON lines).")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Answers file to write (JSON lines).")],
     passages: Passages = None,
     kinds: Kinds = None,
     pipeline: Pipeline = PIPELINE,

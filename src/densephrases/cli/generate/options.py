@@ -29,5 +29,5 @@ Kinds = Annotated[
 Pipeline = Annotated[str, typer.Option(help="spaCy pipeline that finds entities and noun phrases.")]
 Limit = Annotated[int | None, typer.Option(help="Use only the first passages, up to this number [default: all].")]
 Resume = Annotated[bool, typer.Option(help="Continue an interrupted run.")]
-SquadOut = Annotated[Path, typer.Option("--out", help="SQuAD JSON file to write; .gz or .xz compresses it.")]
+SquadOut = Annotated[Path, typer.Option("--out", "-o", help="SQuAD JSON file to write; .gz or .xz compresses it.")]
 GeneratedFile = Annotated[Path, typer.Argument(metavar="FILE", help="SQuAD JSON with generated questions.")]

@@ -11,7 +11,9 @@ from densephrases.cli.generate.progress import question_counts
 
 def strip_passages(
     file: GeneratedFile,
-    out: Annotated[Path, typer.Option(help="Questions file to write (JSON lines); .gz or .xz compresses it.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Questions file to write (JSON lines); .gz or .xz compresses it.")
+    ],
 ) -> None:
     """Write questions without their passages: a small file, to share with those who have the passages."""
     from densephrases.data.generated import without_passages

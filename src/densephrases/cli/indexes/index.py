@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def index(
     paths: Paths,
-    out: Annotated[Path, typer.Option(help="New folder for the index, or an unfinished one to resume.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="New folder for the index, or an unfinished one to resume.")],
     model: Annotated[
         str,
         typer.Option(help="Bundled model, or folder of an exported one; with --device cuda also of a checkpoint."),

@@ -10,6 +10,7 @@ from densephrases.search.answers import Answer
 
 Show = Callable[[str, Sequence[Answer]], None]
 
+MARKED = "«{}»"  # a phrase within a text, where there is no colour
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")  # a document must not control the terminal
 
 
@@ -21,7 +22,7 @@ def show_json(question: str, answers: Sequence[Answer]) -> None:
 class ShowLines:
     """One answer per line, its fields separated by tabs; confidence is empty if the model has no calibration.
 
-    The question is the first field if there may be several.
+    The question is the first field if there may be several. In a sentence or passage the phrase is marked.
     """
 
     def __init__(self, no_answer: str, *, several: bool) -> None:
@@ -32,11 +33,19 @@ class ShowLines:
         for rank, answer in enumerate(answers, start=1):
             confidence = "" if answer.confidence is None else f"{answer.confidence:.3f}"
             document = answer.document
-            fields = [str(rank), answer.text, f"{answer.score:.3f}", confidence, document.title, document.id]
+            fields = [str(rank), marked_text(answer), f"{answer.score:.3f}", confidence, document.title, document.id]
             fields += [] if answer.explanation is None else [str(answer.explanation)]
             typer.echo("\t".join(one_line(field) for field in [question] * self.several + fields))
         if not answers:
             typer.echo(f"{one_line(question)}: {self.no_answer}" if self.several else self.no_answer, err=True)
+
+
+def marked_text(answer: Answer) -> str:
+    """The text of an answer, with the phrase marked if the text is more than that."""
+    start, end = answer.phrase.start - answer.start, answer.phrase.end - answer.start
+    if answer.text == answer.phrase.text:
+        return answer.text
+    return answer.text[:start] + MARKED.format(answer.phrase.text) + answer.text[end:]
 
 
 def printable(text: str) -> str:

@@ -6,11 +6,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from densephrases.cli.show.answers import one_line, printable
+from densephrases.cli.show.answers import MARKED, one_line, printable
 from densephrases.search.answers import Answer
+from densephrases.search.notebook import around_phrase, source_parts
 
 OVERSAMPLE = 4  # answers searched for each one shown, since most overlap a better one
-_CONTEXT = 300  # characters shown on either side of a phrase: a "sentence" may be a whole table
 
 
 class ShowInTerminal:
@@ -30,7 +30,7 @@ class ShowInTerminal:
             self.console.print(Text(one_line(question), "bold"))
         table = Table.grid(padding=(0, 1))
         for rank, answer in enumerate(apart(answers)[: self.limit], start=1):
-            table.add_row(Text(f"{rank}.", "dim"), highlighted(answer))
+            table.add_row(Text(f"{rank}.", "dim"), highlighted(answer, self.console))
             table.add_row("", Text(_source(answer), "dim"))
             if answer.explanation is not None:
                 table.add_row("", Text(one_line(str(answer.explanation)), "dim italic"))
@@ -52,38 +52,25 @@ def _overlap(one: Answer, other: Answer) -> bool:
 
 
 def show_briefly(question: str, answers: Sequence[Answer]) -> None:
-    """The question, its best answer, the sentence and the title."""
+    """The question, its best answer, the sentence, the title and the path."""
     console = Console(highlight=False)
     lines = [Text(question, "bold")]
     for best in answers[:1]:
-        lines += [Text(f"  {one_line(best.phrase.text)}", "bold green"), Text("  ").append(highlighted(best))]
-        lines += [Text(f"  {one_line(best.document.title)}", "dim"), Text()]
+        lines += [Text(f"  {one_line(best.phrase.text)}", "bold green"), Text("  ").append(highlighted(best, console))]
+        lines += [Text(f"  {' · '.join(map(one_line, source_parts(best)))}", "dim"), Text()]
     for line in lines:
         console.print(line, soft_wrap=True)
 
 
-def highlighted(answer: Answer) -> Text:
-    """The phrase with the text around it."""
-    around, begin = answer.sentence, answer.sentence_start
-    if answer.unit == "passage":
-        around, begin = answer.passage, answer.passage_start
-    start, end = answer.phrase.start - begin, answer.phrase.end - begin
-    before, after = around[:start], around[end:]
-    if answer.unit != "passage":
-        before, after = _last(before), _first(after)
-    phrase = (printable(answer.phrase.text), "bold green")
+def highlighted(answer: Answer, console: Console) -> Text:
+    """The phrase with the text around it; where there is no colour, it stands between «guillemets»."""
+    before, after = around_phrase(answer)
+    plain = console.color_system is None or console.no_color
+    phrase = printable(MARKED.format(answer.phrase.text) if plain else answer.phrase.text), "bold green"
     return Text.assemble(printable(before).lstrip(), phrase, printable(after).rstrip())
 
 
 def _source(answer: Answer) -> str:
     confidence = [] if answer.confidence is None else [f"{answer.confidence:.0%} sure"]
-    source, score = one_line(answer.document.title or answer.document.id), f"score {answer.score:.2f}"
-    return " · ".join([source, score, *confidence, *(["verified"] if answer.verified else [])])
-
-
-def _last(text: str) -> str:
-    return text if len(text) <= _CONTEXT else "… " + text[-_CONTEXT:].partition(" ")[2]
-
-
-def _first(text: str) -> str:
-    return text if len(text) <= _CONTEXT else text[:_CONTEXT].rpartition(" ")[0] + " …"
+    parts = [*map(one_line, source_parts(answer)), f"score {answer.score:.2f}", *confidence]
+    return " · ".join([*parts, *(["verified"] if answer.verified else [])])

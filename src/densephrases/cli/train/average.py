@@ -10,7 +10,7 @@ from densephrases.cli.train.options import require_training
 
 def average(
     models: Annotated[list[str], typer.Argument(metavar="MODEL...", help="Model folders or names of bundled models.")],
-    out: Annotated[Path, typer.Option(help="New folder for the averaged model.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="New folder for the averaged model.")],
 ) -> None:
     """Average the weights of checkpoints of one base model."""
     require_training()

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     Training = tuple[type[Recipe], Callable[[Recipe, Path, Sequence[Observer], bool, bool], Outcome]]
 
 RecipePath = Annotated[Path, typer.Argument(metavar="RECIPE", help="Python file, e.g. recipes/squad_small.py.")]
-Out = Annotated[Path | None, typer.Option(help="Folder for the model and its logs [default: runs/RECIPE-KIND].")]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Folder for the model and its logs [default: runs/RECIPE-KIND].")
+]
 Data = Annotated[Path, typer.Option(help="Folder with the data files that the recipe names.")]
 Models = Annotated[Path, typer.Option(help="Folder with the base models and readers that the recipe names.")]
 

@@ -14,7 +14,9 @@ from densephrases.train.queries.target import Target
 def queries(
     index: Annotated[Path, typer.Option(help="Folder of the index to retrieve from.")],
     data: Annotated[list[Path], typer.Option(help="Questions with answers, in any format of `eval open`; repeatable.")],
-    out: Annotated[Path, typer.Option(help="Model folder: a new one, or with --task also MODEL itself.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Model folder: a new one, or with --task also MODEL itself.")
+    ],
     dev: Annotated[
         Path | None, typer.Option(help="Questions that select the best epoch [default: some of DATA].")
     ] = None,

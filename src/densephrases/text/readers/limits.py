@@ -20,7 +20,9 @@ def parse_size(written: str) -> int:
     found = _SIZE.fullmatch(written.strip())
     size = int(found[1]) * _UNITS[found[2].upper()] if found else 0
     if size < 1:
-        raise ConfigError(f"'{written}' is no size; expected a number of bytes of at least 1, such as 500K, 50M or 1G.")
+        raise ConfigError(
+            f"max_document='{written}' is no size; expected a number of bytes of at least 1, such as 500K, 50M or 1G."
+        )
     return size
 
 

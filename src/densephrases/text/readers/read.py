@@ -75,7 +75,7 @@ class ReadReport:
 
 
 def read_documents(
-    paths: Iterable[Path],
+    paths: str | Path | Iterable[str | Path],
     *,
     strict: bool = False,
     report: ReadReport | None = None,
@@ -92,14 +92,14 @@ def read_documents(
     exist raises it at once; paths without any document raise it after the last one was read.
 
     Args:
-        paths: Files and folders.
+        paths: Files and folders, or one of them.
         strict: Raise DataError at the first file or record that cannot be read.
         report: Counts what was read and what was skipped.
         max_document: The most bytes of one document, decompressed. Larger ones are skipped without being read whole.
         follow_links: Read what symbolic links inside folders lead to. By default they are skipped: a link may lead to
             any file of the machine. A link that is itself one of `paths` is always followed.
     """
-    places = list(paths)
+    places = _places(paths)
     if max_document < 1:
         raise ConfigError(f"max_document={max_document} is not a positive number of bytes.")
     for place in places:
@@ -107,6 +107,13 @@ def read_documents(
             raise DataError(f"'{_shown(place)}' does not exist; expected a file or a folder of documents.")
     options = _Options(strict, max_document, follow_links)
     return _read_all(places, options, ReadReport() if report is None else report)
+
+
+def _places(paths: object) -> list[Path]:
+    several = list(paths) if isinstance(paths, Iterable) and not isinstance(paths, str | Path) else [paths]
+    if strange := [each for each in several if not isinstance(each, str | Path)]:
+        raise DataError(f"{strange[0]!r} is no path; expected names of files and folders, such as 'notes'.")
+    return [Path(each) for each in several]
 
 
 @dataclass(frozen=True, slots=True)
