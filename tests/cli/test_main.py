@@ -80,7 +80,7 @@ def test_the_commands() -> None:
     assert found["train"] == ["average", "phrases", "queries", "questions", "reader"]
     assert found["generate"] == ["answers", "distant", "filter", "join-passages", "questions", "strip-passages"]
     assert found["tune"] == ["confidence", "filter", "length", "lexical", "quantizer", "ranking", "verification"]
-    assert found["eval"] == ["confidence", "open", "reader", "reading", "slots"]
+    assert found["eval"] == ["confidence", "open", "own", "reader", "reading", "slots"]
     assert found.keys() == {
         *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "serve", "mcp", "demo"),
         *("train", "generate", "tune", "eval", "export", "import-original"),

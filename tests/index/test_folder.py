@@ -648,3 +648,16 @@ def test_a_killed_process_is_resumed(encoder: HashEncoder, tmp_path: Path) -> No
     whole = fresh(encoder)
     whole.add(LONG, encoder)
     assert contents(resumed) == contents(whole)
+
+
+def test_a_sample_is_spread_over_the_index(encoder: HashEncoder) -> None:
+    index = fresh(encoder)
+    assert list(index.sample(3)) == []
+    index.add(LONG[:10], encoder)
+    index.add(LONG[10:], encoder)
+    assert {each.id for each in index.sample(100)} == {each.id for each in LONG}
+    few = list(index.sample(3))
+    assert few == [LONG[0], LONG[9], LONG[19]]
+    index.delete([LONG[0].id])
+    assert list(index.sample(3))[-1] == LONG[19]
+    assert LONG[0] not in index.sample(100)

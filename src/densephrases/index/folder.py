@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+
 from densephrases.arrays import Mask
 from densephrases.atomic_files import make_folder
 from densephrases.errors import DataError, PhraseIndexError
@@ -140,6 +142,16 @@ class IndexFolder:
         snapshot = self.snapshot  # another thread may replace it
         place = snapshot.locate([identifier]).get(identifier)
         return None if place is None else snapshot.segments[place.segment].document(place.document)
+
+    def sample(self, count: int) -> Iterator[Document]:
+        """At most `count` documents at equal distances in the index, without deleted ones."""
+        snapshot = self.snapshot
+        edges = np.cumsum([0, *(segment.documents for segment in snapshot.segments)])
+        for place in np.unique(np.linspace(0, edges[-1] - 1, min(count, edges[-1]), dtype=np.int64)).tolist():
+            number = int(np.searchsorted(edges, place, side="right")) - 1
+            deleted, document = snapshot.deleted[number], place - int(edges[number])
+            if deleted is None or not deleted[document]:
+                yield snapshot.segments[number].document(document)
 
     def check(self) -> list[str]:
         """Read every file of the index as it is on disk now; a sentence for each that is not what was written."""

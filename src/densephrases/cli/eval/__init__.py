@@ -2,7 +2,7 @@
 
 import typer
 
-from densephrases.cli.eval import confidence, open_domain, reader, reading, slots
+from densephrases.cli.eval import confidence, open_domain, own, reader, reading, slots
 
 app = typer.Typer(
     help="Measure models and indexes on annotated questions.",
@@ -12,6 +12,7 @@ app = typer.Typer(
 )
 app.command("reading")(reading.reading)
 app.command("open")(open_domain.open_domain)
+app.command("own")(own.own)
 app.command("slots")(slots.slots)
 app.command("confidence")(confidence.confidence)
 app.command("reader")(reader.reader)

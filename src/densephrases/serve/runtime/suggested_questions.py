@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from densephrases.search.answers import Answer
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
@@ -78,7 +76,7 @@ def owner_questions(index: PhraseIndex) -> list[str]:
 
 def candidates(index: PhraseIndex) -> list[CandidateQuestion]:
     """Questions to search for, those of rare patterns first, for variety."""
-    found = [each for document in _documents(index) for each in _about(document)]
+    found = [each for document in index.folder.sample(_SAMPLED_DOCUMENTS) for each in _about(document)]
     counts = Counter(each.pattern for each in found)
     return sorted(found, key=lambda each: counts[each.pattern])[:_SEARCHED_QUESTIONS]
 
@@ -110,18 +108,6 @@ def is_correct(candidate: CandidateQuestion, answer: Answer) -> bool:
         and candidate.pattern.answer.search(answer.text) is not None
         and _without_note(answer.document.title).lower() not in answer.text.lower()
     )
-
-
-def _documents(index: PhraseIndex) -> Iterator[Document]:
-    """A sample at equal distances, without deleted documents."""
-    segments = index.folder.segments
-    edges = np.cumsum([0, *(segment.documents for segment in segments)])
-    for place in np.unique(np.linspace(0, edges[-1] - 1, min(_SAMPLED_DOCUMENTS, edges[-1]), dtype=np.int64)).tolist():
-        number = int(np.searchsorted(edges, place, side="right")) - 1
-        deleted = index.folder.deleted[number]
-        document = place - int(edges[number])
-        if deleted is None or not deleted[document]:
-            yield segments[number].document(document)
 
 
 def _about(document: Document) -> Iterator[CandidateQuestion]:
