@@ -25,10 +25,13 @@ class Source:
         self._lock = Lock()
 
     def search(self, question: str, k: int, **options: Any) -> list[Answer]:
+        found: list[Answer]
         if isinstance(self._index, Client):
-            return self._index.search(question, k, **options)
-        with self._lock:
-            return self._index.search(question, k, **options)
+            found = self._index.search(question, k, **options)
+        else:
+            with self._lock:
+                found = self._index.search(question, k, **options)
+        return found
 
     def document(self, identifier: str) -> Document | None:
         return self._index.document(identifier)

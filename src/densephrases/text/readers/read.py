@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from densephrases.errors import ConfigError, DataError, MissingExtraError
 from densephrases.text.documents import Document, Skipped
@@ -110,7 +110,7 @@ def read_documents(
 
 
 def _places(paths: object) -> list[Path]:
-    several = list(paths) if isinstance(paths, Iterable) and not isinstance(paths, str | Path) else [paths]
+    several: list[Any] = list(paths) if isinstance(paths, Iterable) and not isinstance(paths, str | Path) else [paths]
     if strange := [each for each in several if not isinstance(each, str | Path)]:
         raise DataError(f"{strange[0]!r} is no path; expected names of files and folders, such as 'notes'.")
     return [Path(each) for each in several]
