@@ -26,7 +26,7 @@ def create_app(service: Service) -> Middleware:
         title="DensePhrases",
         version=__version__,
         description=_DESCRIPTION,
-        docs_url=None,  # these pages load scripts from other hosts
+        docs_url=None,  # these pages load scripts from other hosts; serve/page has one that does not
         redoc_url=None,
         redirect_slashes=False,
         lifespan=_lifespan,

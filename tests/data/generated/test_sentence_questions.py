@@ -30,7 +30,7 @@ def made(text: str) -> set[tuple[str, str, str]]:
             "Lake Baikal is a deep lake in southern Siberia, near Mongolia.",
             {
                 ("definition", "What is Lake Baikal?", "a deep lake in southern Siberia"),
-                ("name", "Where is Lake Baikal a deep lake in southern Siberia,?", "Mongolia"),
+                ("name", "Where is Lake Baikal a deep lake in southern Siberia?", "Mongolia"),
             },
         ),
         (

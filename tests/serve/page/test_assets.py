@@ -271,6 +271,175 @@ def test_an_empty_index(tmp_path: Path, at: Any) -> None:
         assert page.all(".examples") == []
 
 
+def test_not_sure(tmp_path: Path, at: Any) -> None:
+    with running(made_index(tmp_path, CITIES, intercept=0.0)) as service:
+        page = at(service, f"#q={QUESTION}")
+        page.wait_for_text("#notice", "The first answer is right with a probability of about 50%.")
+        assert page.texts("#notice h2") == ["Not sure"]
+        assert page.texts(".first .headline"), "it is an answer all the same"
+
+
+def test_answers_that_are_hardly_ever_right_are_folded(tmp_path: Path, at: Any) -> None:
+    with running(made_index(tmp_path, CITIES, intercept=-5.0)) as service:
+        page = at(service, f"#q={QUESTION}")
+        page.one("#results > .answers > .answer")
+        assert len(page.all("#results > .answers > .answer")) == 1
+        folded = len(page.all(".folded .answer"))
+        assert folded >= 1
+        assert page.texts(".folded summary") == [f"{folded} answer{'s' * (folded > 1)} below 5%"]
+        page.press("ARROW_DOWN", "ARROW_DOWN")
+        assert page.run("return document.activeElement.tagName") == "SUMMARY"
+        page.press("ENTER")
+        page.one(".folded .show")
+        page.press("ARROW_DOWN")
+        assert page.focused == page.texts(".folded .show")[0]
+
+
+def test_phrases_of_one_sentence_stand_together(tmp_path: Path, at: Any) -> None:
+    sentence = (
+        "The river is in the city of Paris, the city is on the river, and the tower was built by the river in it."
+    )
+    with running(made_index(tmp_path, [Document("one", sentence)])) as service:
+        found = service.ask(k=15).json["results"][0]["answers"]
+        kept: list[Any] = []
+        for phrase in (each["phrase"] for each in found):
+            if all(phrase["start"] >= each["end"] or each["start"] >= phrase["end"] for each in kept):
+                kept.append(phrase)
+        assert len(kept) > 1, "else nothing is shown"
+        page = at(service, f"#q={QUESTION}")
+        page.one(".answer")
+        assert page.texts(".text") == [sentence]
+        assert page.texts(".text mark") == [kept[0]["text"]]
+        assert page.texts(".other") == [each["text"] for each in kept[1:]]
+        assert page.texts(".others")[0].startswith(f"Also in this sentence: {kept[1]['text']} (98%)")
+
+
+def test_sources(tmp_path: Path, at: Any) -> None:
+    documents = [
+        Document("7", "The river is in the city.", "River", {"path": "notes/river.txt", "page": 3}),
+        Document("8", "A river is in a city.", "Web", {"url": "https://example.org/river?a=1"}),
+        Document("city.txt", "The city is on the river.", "city.txt"),
+    ]
+    with running(made_index(tmp_path, documents)) as service:
+        page = at(service, f"#q={QUESTION}")
+        page.one(".answer")
+        assert sorted(page.texts(".path")) == ["https://example.org/river?a=1", "notes/river.txt"]
+        links = page.run("return [...document.querySelectorAll('a.path')].map(a => [a.href, a.rel, a.target])")
+        assert links == [["https://example.org/river?a=1", "noopener noreferrer", "_blank"]]
+        page.open("#document=7")
+        page.wait_for_text("#document-path", "notes/river.txt")
+
+
+def test_a_citation_is_copied(tmp_path: Path, at: Any) -> None:
+    document = Document("7", "The river is\nin the city.", "River", {"path": "notes/river.txt"})
+    with running(made_index(tmp_path, [document])) as service:
+        page = at(service, f"#q={QUESTION}")
+        page.one(".answer")
+        page.run("navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }")
+        page.one(".first .copy").click()
+        page.wait_for_text(".first .copy", "Copied")
+        copied = page.run("return window.copied")
+        assert copied.startswith("“The river is in the city.” (River, notes/river.txt) http://127.0.0.1:")
+        page.wait_for_text("#announcement", "Citation copied.")
+        page.open(copied[copied.index("#") :])
+        page.wait(lambda: page.texts("#document-text mark"), "the place that is cited")
+        page.press("ESCAPE")
+        page.one(".first .copy")
+        page.run(
+            "navigator.clipboard.writeText = () => Promise.reject(new Error('not secure'));"
+            "document.execCommand = () => { window.copied = document.activeElement.value; return true; }"
+        )
+        page.one(".first .copy").click()
+        page.wait(lambda: page.run("return window.copied") == copied, "a copy by selection")
+
+
+def test_a_long_table_is_cut_around_the_phrase(tmp_path: Path, at: Any) -> None:
+    table = "| cell " * 400 + "| the river is in the city |" + " cell |" * 400
+    with running(made_index(tmp_path, [Document("table", table)])) as service:
+        page = at(service, f"#q={QUESTION}")
+        page.one(".answer")
+        for text, mark in zip(page.texts(".text"), page.texts(".text mark"), strict=True):
+            assert mark in text
+            assert len(text) < 650
+            assert "…" in text
+
+
+def test_find_in_the_document(tmp_path: Path, at: Any) -> None:
+    with running(made_index(tmp_path, [Document("long", LONG, "River")])) as service:
+        page = at(service, "#document=long&start=4&end=9")
+        page.wait(lambda: page.texts("#document-text mark"), "the document")
+        page.one("#find").click()
+        page.one("#find").send_keys("RIVER")
+        page.wait_for_text("#found", "1 of 400 matches")
+        assert page.texts("#document-text")[0] == LONG
+        assert page.texts(".match.current") == ["river"]
+        page.press("ENTER", "ENTER")
+        page.wait_for_text("#found", "3 of 400 matches")
+        assert page.texts("#document-text mark")[0] == "river"
+        page.one("#find").send_keys(" zebra")
+        page.wait_for_text("#found", "Not found")
+        assert page.texts("#document-text")[0] == LONG
+        assert page.all(".match") == []
+
+
+def test_a_filter_on_metadata(cities: Running, at: Any) -> None:
+    page = at(cities, f"#q={QUESTION}")
+    page.one(".answer")
+    assert "lang=en" in page.run("return [...document.querySelectorAll('#conditions option')].map(each => each.value)")
+    page.one("#where").send_keys("lang=fr")
+    found = first_answer(cities, where={"lang": "fr"})
+    page.wait_for_text(".first .text", found["sentence"])
+    page.wait(lambda: set(page.texts(".title")) == {"Paris"}, "documents in French only")
+    assert "where=lang=fr" in page.fragment
+    page.one("#where").clear()
+    page.one("#where").send_keys("lang=de")
+    page.wait_for_text("#notice", "No document meets the filter.")
+    page.one("#where").clear()
+    page.one("#where").send_keys("lang=en, french")
+    page.wait_for_text("#notice", "“french” is no condition")
+    page.open(f"#q={QUESTION}&where=lang=en+year=1889")
+    page.wait_for_text("#notice", "No document meets the filter.")
+    assert page.one("#where").get_attribute("value") == "lang=en year=1889"
+
+
+def test_titles_where_no_question_can_be_made(tmp_path: Path, at: Any) -> None:
+    with running(made_index(tmp_path, [Document("a/b", "It rains.", "Weather")], examples="")) as service:
+        page = at(service)
+        page.wait_for_text("#results h2", "Some of these documents")
+        assert page.texts(".examples a") == ["Weather"]
+        page.one(".examples a").click()
+        page.wait_for_text("#document-text", "It rains.")
+
+
+def test_the_api_is_described_and_can_be_tried(cities: Running, at: Any) -> None:
+    page = at(cities, "docs")
+    page.wait_for_text(".operation h3", "POST /v1/answers")
+    schema = cities.call("GET", "/openapi.json").json
+    assert len(page.all(".operation")) == sum(len(methods) for methods in schema["paths"].values())
+    page.wait_for_text("code", "min_confidence")
+    page.run("for (const each of document.querySelectorAll('details')) each.open = true")
+    page.one("#post-v1-answers-body").clear()
+    page.one("#post-v1-answers-body").send_keys('{"question": "where is the river?", "k": 1}')
+    page.run("document.querySelector('#post-v1-answers-body').form.requestSubmit()")
+    page.wait_for_text("pre", '"milliseconds"')
+    page.one("#get-v1-documents-id--id").send_keys("places/london")
+    page.run("document.querySelector('#get-v1-documents-id--id').form.requestSubmit()")
+    page.wait_for_text("pre", "London is a city on the river.")
+    page.look(width=320)
+    assert not page.is_wider_than_the_screen
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_description_of_the_api_keeps_nobody_out(cities: Running, at: Any, dark: bool) -> None:
+    axe = pytest.importorskip("axe_core_python.selenium").Axe()
+    page = at(cities, "docs")
+    page.look(dark=dark)
+    page.wait_for_text(".operation h3", "POST /v1/answers")
+    page.run("for (const each of document.querySelectorAll('details')) each.open = true")
+    found = axe.run(page.browser, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]})
+    assert [(each["id"], each["nodes"]) for each in found["violations"]] == []
+
+
 def test_example_questions(tmp_path: Path, at: Any) -> None:
     index = made_index(tmp_path, CITIES)
     with running(index) as service:

@@ -2,15 +2,18 @@
 
 import re
 
+import pytest
+
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.keys import Keys
 from densephrases.serve.runtime.middleware import PAGE_POLICY
 from tests.serve.running import Running, running
 
 
-def test_the_page(served: Running) -> None:
-    """All it needs is here, nothing in it is inline, and it is asked for again only when it has changed."""
-    page = served.call("GET", "/")
+@pytest.mark.parametrize("path", ["/", "/docs"])
+def test_the_pages(served: Running, path: str) -> None:
+    """All they need is here, nothing in them is inline, and they are asked for again only when they have changed."""
+    page = served.call("GET", path)
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert page.headers["content-security-policy"] == PAGE_POLICY
     assert "unsafe" not in PAGE_POLICY
@@ -28,4 +31,4 @@ def test_the_page(served: Running) -> None:
 def test_the_page_needs_no_key(index: PhraseIndex, keys: Keys) -> None:
     """It holds nothing of the index, and asks for the key itself."""
     with running(index, keys=keys) as service:
-        assert service.call("GET", "/").status == 200
+        assert service.call("GET", "/").status == service.call("GET", "/docs").status == 200

@@ -14,6 +14,7 @@ from densephrases.serve.runtime.suggested_questions import (
     choose,
     is_correct,
     owner_questions,
+    sampled_titles,
 )
 from densephrases.text.documents import Document
 from tests.index.made_up import HashEncoder
@@ -29,6 +30,14 @@ PLACES = [
     Document("bridge", "A road to the Long Bridge was built in 1900. It is long.", "Long Bridge"),
     Document("untitled", "The tower was built in 1889.", ""),
 ]
+
+
+OF_SENTENCES = (
+    "By whom was the Eiffel Tower designed?",
+    "When was Jane Goodall born, in London?",
+    "When was a road to the Long Bridge built?",
+    "When was the tower built?",
+)
 
 
 @pytest.fixture
@@ -60,12 +69,17 @@ def test_questions_that_the_text_suggests(index: PhraseIndex) -> None:
         "When was Jane Goodall born?",
         "Where was Jane Goodall born?",
         "When was Ada Byron born?",
+        *OF_SENTENCES,
     }
 
 
 def test_deleted_documents_suggest_nothing(index: PhraseIndex) -> None:
     index.delete(["tower", "ada", "goodall", "byron"])
-    assert by_question(index).keys() == {"How deep is Lake Baikal?"}
+    assert by_question(index).keys() == {
+        "How deep is Lake Baikal?",
+        "When was a road to the Long Bridge built?",
+        "When was the tower built?",
+    }
 
 
 def test_an_empty_index(tmp_path: Path) -> None:
@@ -86,6 +100,24 @@ def test_correct_answers(index: PhraseIndex) -> None:
     assert not is_correct(tower, answer_to(tower, "The Eiffel Tower"))
 
 
+def test_documents_without_a_title_have_correct_answers_too(index: PhraseIndex) -> None:
+    untitled = by_question(index)["When was the tower built?"]
+    assert is_correct(untitled, answer_to(untitled, "1889"))
+    assert not is_correct(untitled, answer_to(untitled, "The tower"))
+
+
+def test_titles(index: PhraseIndex, tmp_path: Path) -> None:
+    titled = [(each.id, each.title) for each in PLACES if each.title]
+    assert sampled_titles(index) == titled
+    with running(index) as service:
+        found = service.call("GET", "/v1/examples").json["documents"]
+    assert [(each["id"], each["title"]) for each in found] == titled
+    many = [Document(str(n), "It rains.", f"Day {n}") for n in range(40)]
+    sampled = sampled_titles(PhraseIndex.create(tmp_path / "many", many, model=HashEncoder()))
+    assert len(sampled) == 6
+    assert int(sampled[-1][0]) > 20, "from all over the index"
+
+
 def test_the_surest_come_first_and_no_document_twice(index: PhraseIndex) -> None:
     found = by_question(index)
     tower, ada = found["Who designed the Eiffel Tower?"], found["When was Ada Lovelace born?"]
@@ -104,7 +136,7 @@ def test_questions_of_the_owner(index: PhraseIndex) -> None:
     with running(index) as service:
         assert service.call("GET", "/v1/examples").status == 200
         (index.folder.folder / SUGGESTIONS_FILE).write_text("# for visitors\nWho built it?\n\n When? \n")
-        assert service.call("GET", "/v1/examples").json == {"questions": ["Who built it?", "When?"]}
+        assert service.call("GET", "/v1/examples").json["questions"] == ["Who built it?", "When?"]
     (index.folder.folder / SUGGESTIONS_FILE).write_bytes(b"\xff\xfe\xff")
     assert owner_questions(index) == []
     assert index.check() == []

@@ -118,7 +118,7 @@ def _asked(sentence: str, found: re.Match[str], asks: str) -> str:
 
 
 def _spaced(question: str) -> str:
-    return re.sub(r" +(?=[ ,?])", "", question)
+    return re.sub(r" +(?=[ ,?])|,(?=\?)", "", question)
 
 
 def _is_short(subject: str) -> bool:

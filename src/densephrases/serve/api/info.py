@@ -1,5 +1,6 @@
 """The state of the service: /v1/info, /v1/examples, /healthz, /readyz, /metrics."""
 
+import asyncio
 from dataclasses import asdict
 from pathlib import PurePath
 from typing import Any
@@ -13,6 +14,7 @@ from densephrases.serve.api.openapi import problems
 from densephrases.serve.api.schemas import ExamplesResponse, HealthResponse, InfoResponse
 from densephrases.serve.problems import Problem
 from densephrases.serve.runtime.metrics import CONTENT_TYPE
+from densephrases.serve.runtime.suggested_questions import sampled_titles
 from densephrases.version import __version__
 
 router = APIRouter(tags=["service"])
@@ -47,8 +49,14 @@ def _public(info: IndexInfo) -> dict[str, Any]:
     "/v1/examples", response_model=ExamplesResponse, responses=problems(401, 503), dependencies=[Depends(require_key)]
 )
 async def examples(service: TheService) -> Response:
-    """A few questions that the index answers: from `examples.txt` in its folder, or generated from its documents."""
-    return json_response({"questions": await service.suggested_questions()})
+    """What to begin with: questions of `examples.txt` beside the index, or made from its documents; titles."""
+    titles = await asyncio.to_thread(sampled_titles, service.live.index)
+    return json_response(
+        {
+            "questions": await service.suggested_questions(),
+            "documents": [{"id": each, "title": title} for each, title in titles],
+        }
+    )
 
 
 @router.get("/healthz", response_model=HealthResponse)

@@ -336,10 +336,22 @@ class InfoResponse(BaseModel):
     changes: Annotated[bool, Field(description="Whether the index can be changed with an admin key.")]
 
 
+class TitledDocument(BaseModel):
+    id: str
+    title: str
+
+
 class ExamplesResponse(BaseModel):
-    model_config = ConfigDict(json_schema_extra={"examples": [{"questions": ["How deep is Lake Baikal?"]}]})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"questions": ["How deep is Lake Baikal?"], "documents": [{"id": "baikal", "title": "Lake Baikal"}]}
+            ]
+        }
+    )
 
     questions: Annotated[Strings, Field(description="Questions that this index answers; empty if none were found.")]
+    documents: Annotated[list[TitledDocument], Field(description="A few documents with titles.")]
 
 
 class HealthResponse(BaseModel):

@@ -1,4 +1,4 @@
-"""Serves the search page at `/` and its static files below `/page`."""
+"""Serves the search page at `/`, the description of the API at `/docs`, and their static files below `/page`."""
 
 from pathlib import Path
 
@@ -28,5 +28,9 @@ def add_page(app: FastAPI, folder: Path = PAGE_FOLDER) -> None:
     async def index(request: Request) -> Response:
         return await page.get_response("index.html", request.scope)
 
+    async def docs(request: Request) -> Response:
+        return await page.get_response("docs.html", request.scope)
+
     app.add_route("/", index, include_in_schema=False)
+    app.add_route("/docs", docs, include_in_schema=False)
     app.mount("/page", page, name="page")

@@ -1,10 +1,11 @@
-"""Questions to suggest to a user: those of the index's owner, or generated from titles and checked by a search."""
+"""What to suggest to a user: questions of the index's owner, or made from documents and checked by a search; titles."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from densephrases.data.generated.sentence_questions import sentence_questions
 from densephrases.search.answers import Answer
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
@@ -18,6 +19,7 @@ _SEARCHED_QUESTIONS = 64  # one batch
 _PER_PATTERN = 2
 _READ_CHARACTERS = 20_000  # of each sampled document
 _LONGEST_TITLE = 40
+_LONGEST_QUESTION = 90  # characters, of those made from a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class CandidateQuestion:
     end: int
 
 
+_QUESTION_WORDS = ("When", "Where", "What", "How", "By")
 _YEAR, _NUMBER, _NAME = re.compile(r"\d{3}"), re.compile(r"\d"), re.compile(r"[^\W\d_a-z]")
 _SUBJECT = r"(?:\A|[.\n]\s?)(?:the )?{0}(?: \([^)]*\))?,?"  # as the subject of a sentence
 _BE = r"(?:was|were)(?: \w+){{0,2}}"
@@ -75,24 +78,43 @@ def owner_questions(index: PhraseIndex) -> list[str]:
 
 
 def candidates(index: PhraseIndex) -> list[CandidateQuestion]:
-    """Questions to search for, those of rare patterns first, for variety."""
-    found = [each for document in index.folder.sample(_SAMPLED_DOCUMENTS) for each in _about(document)]
+    """Questions to search for, those of rare patterns first, for variety; then some made from single sentences."""
+    sampled = list(index.folder.sample(_SAMPLED_DOCUMENTS))
+    found = [each for document in sampled for each in _about(document)]
     counts = Counter(each.pattern for each in found)
-    return sorted(found, key=lambda each: counts[each.pattern])[:_SEARCHED_QUESTIONS]
+    by_pattern = sorted(found, key=lambda each: counts[each.pattern])
+    return [*by_pattern, *_of_sentences(sampled)][:_SEARCHED_QUESTIONS]
+
+
+def _of_sentences(documents: Sequence[Document]) -> Iterator[CandidateQuestion]:
+    """One short question of each document."""
+    for document in documents:
+        for each in sentence_questions(document):
+            if len(each.question) <= _LONGEST_QUESTION and each.question.split()[0] in _QUESTION_WORDS:
+                pattern = QuestionPattern(each.kind, "", re.compile(re.escape(each.answer)))
+                yield CandidateQuestion(each.question, pattern, document.id, each.sentence.start, each.sentence.end)
+                break
+
+
+def sampled_titles(index: PhraseIndex) -> list[tuple[str, str]]:
+    """Id and title of some documents that have one, from all over the index."""
+    found = [(each.id, each.title.strip()) for each in index.folder.sample(_SAMPLED_DOCUMENTS)]
+    titled = [each for each in found if each[1]]
+    return titled[:: max(len(titled) // SHOWN, 1)][:SHOWN]
 
 
 def choose(searched: Sequence[tuple[CandidateQuestion, Answer]]) -> list[str]:
     """Questions with correct answers, most confident first; one per document and a few per pattern."""
-    counts: Counter[QuestionPattern] = Counter()
+    counts: Counter[str] = Counter()
     documents: set[str] = set()
     questions = []
     for candidate, answer in sorted(searched, key=lambda each: -(each[1].confidence or 0)):
         if (
             is_correct(candidate, answer)
             and candidate.document not in documents
-            and counts[candidate.pattern] < _PER_PATTERN
+            and counts[candidate.pattern.question] < _PER_PATTERN
         ):
-            counts[candidate.pattern] += 1
+            counts[candidate.pattern.question] += 1
             documents.add(candidate.document)
             questions.append(candidate.question)
     return questions[:SHOWN]
@@ -106,8 +128,13 @@ def is_correct(candidate: CandidateQuestion, answer: Answer) -> bool:
         and answer.end <= candidate.end
         and (answer.confidence is None or answer.confidence >= MIN_CONFIDENCE)
         and candidate.pattern.answer.search(answer.text) is not None
-        and _without_note(answer.document.title).lower() not in answer.text.lower()
+        and not _repeats_title(answer)
     )
+
+
+def _repeats_title(answer: Answer) -> bool:
+    title = _without_note(answer.document.title).lower()
+    return bool(title) and title in answer.text.lower()
 
 
 def _about(document: Document) -> Iterator[CandidateQuestion]:

@@ -7,6 +7,7 @@ export const UNITS = ["phrase", "sentence", "passage", "document"];
  * task: whose query encoder is used; "" is the model's default, null the default of the service.
  * compared: another task to compare with, or null.
  * verify: whether the first passages are read again.
+ * filter: conditions on metadata, as they are written.
  * opened: { id, start, end } of the document that is shown, or null.
  */
 export function read(hash) {
@@ -18,6 +19,7 @@ export function read(hash) {
     task: values.get("task"),
     compared: values.get("compare"),
     verify: values.has("verify"),
+    filter: values.get("where") ?? "",
     opened: openedIn(values),
   };
 }
@@ -28,13 +30,14 @@ function openedIn(values) {
   return { id: values.get("document"), start: start >= 0 ? start : null, end: end >= start ? end : null };
 }
 
-export function written({ question, unit, task, compared, verify, opened }) {
+export function written({ question, unit, task, compared, verify, filter, opened }) {
   const values = new URLSearchParams();
   if (question) values.set("q", question);
   if (unit !== UNITS[0]) values.set("unit", unit);
   if (task !== null) values.set("task", task);
   if (compared !== null) values.set("compare", compared);
   if (verify) values.set("verify", "1");
+  if (filter) values.set("where", filter);
   if (opened) {
     values.set("document", opened.id);
     if (opened.end !== null) {

@@ -1,12 +1,19 @@
 // Lists of answers: the phrase marked in its text, its document, and its confidence.
 
 import { element } from "./elements.js";
-import { around, counted, ordinal, percent } from "./text.js";
+import { citation, copyButton, pathShown, titleOf } from "./sources.js";
+import { around, counted, firstOf, lastOf, ordinal, percent } from "./text.js";
 
-/** Below this confidence the page says that the best answer is probably wrong. */
+/** Below this confidence the page says that the best answer is probably wrong, below `SURE` that it is not sure. */
 export const UNSURE = 0.2;
+export const SURE = 0.6;
+const FOLDED = 0.05; // below it answers after the first are folded
+const CONTEXT = 300; // characters on either side of a phrase: a "sentence" may be a whole table
+const PASSAGE_CONTEXT = 1500;
 
 const isDoubtful = ({ confidence }) => confidence !== null && confidence < UNSURE;
+
+export const isHalfSure = ([best]) => best !== undefined && best.confidence !== null && best.confidence >= UNSURE && best.confidence < SURE;
 
 export const isUnsure = (answers) => answers.length > 0 && isDoubtful(answers[0]);
 
@@ -14,6 +21,20 @@ export const isUnsure = (answers) => answers.length > 0 && isDoubtful(answers[0]
 export function withoutOverlaps(answers) {
   return answers.reduce((kept, answer) => (kept.some((better) => overlap(better, answer)) ? kept : [...kept, answer]), []);
 }
+
+/** Answers of one sentence together, in the place of the best: [{ answer, others }]. */
+export function grouped(answers) {
+  const groups = [];
+  for (const answer of answers) {
+    const group = answer.unit === "phrase" && groups.find((each) => isSameSentence(each.answer, answer));
+    if (group) group.others.push(answer);
+    else groups.push({ answer, others: [] });
+  }
+  return groups;
+}
+
+const isSameSentence = (one, other) => one.document.id === other.document.id && one.sentence_start === other.sentence_start
+  && one.sentence === other.sentence;
 
 function overlap(one, other) {
   const [a, b] = [one.phrase, other.phrase];
@@ -23,41 +44,53 @@ function overlap(one, other) {
 /**
  * One list for each task.
  * results: [{ name, answers }] of each task; the second is compared with the first.
- * linkTo: gives the address that shows the document of an answer.
+ * view: { linkTo(answer), say(text) }: the address that shows the document of an answer, and an announcement.
  */
-export function answerLists(results, linkTo) {
-  if (results.length === 1) return [answerList(results[0].answers, linkTo)];
+export function answerLists(results, view) {
+  if (results.length === 1) return answerList(results[0].answers, view);
   const [before, after] = results;
   return [
     element("div", { class: "compared" },
-      column(before.name, before.answers, linkTo),
-      column(after.name, after.answers, linkTo, before.answers)),
+      column(before.name, before.answers, view),
+      column(after.name, after.answers, view, before.answers)),
   ];
 }
 
-function column(name, answers, linkTo, before = null) {
-  const list = answers.length ? answerList(answers, linkTo, before) : element("p", { class: "quiet" }, "No answer.");
-  return element("section", { "aria-label": `Task ${name}` }, element("h2", {}, name), list);
+function column(name, answers, view, before = null) {
+  const list = answers.length ? answerList(answers, view, before) : [element("p", { class: "quiet" }, "No answer.")];
+  return element("section", { "aria-label": `Task ${name}` }, element("h2", {}, name), ...list);
 }
 
-function answerList(answers, linkTo, before = null) {
-  return element("ol", { class: "answers" },
-    ...answers.map((answer, place) => item(answer, place === 0, linkTo, before && change(answer, place, before))));
+/** The answers, and those that are hardly ever right folded below them. */
+function answerList(answers, view, before = null) {
+  const items = grouped(answers).map(({ answer, others }, place) => ({
+    isFolded: place > 0 && answer.confidence !== null && answer.confidence < FOLDED,
+    shown: item(answer, others, place === 0, view, before && change(answer, answers.indexOf(answer), before)),
+  }));
+  const list = (folded) => element("ol", { class: "answers" }, ...items.filter((each) => each.isFolded === folded).map(({ shown }) => shown));
+  const count = items.filter(({ isFolded }) => isFolded).length;
+  if (!count) return [list(false)];
+  return [list(false), element("details", { class: "folded" },
+    element("summary", {}, `${counted(count, "answer")} below ${percent(FOLDED)}`), list(true))];
 }
 
-function item(answer, isFirst, linkTo, changed) {
+function item(answer, others, isFirst, view, changed) {
   const inWhole = answer.unit === "passage" || answer.unit === "document";
   const [text, begin] = inWhole ? [answer.passage, answer.passage_start] : [answer.sentence, answer.sentence_start];
   const [doubtful, first] = [isDoubtful(answer), isFirst && !isDoubtful(answer)];
   return element("li", { class: `answer${first ? " first" : ""}${doubtful ? " doubtful" : ""}` },
     headline(answer, first),
-    element("p", { class: inWhole ? "text whole" : "text" }, ...marked(text, answer.phrase, begin)),
+    element("p", { class: inWhole ? "text whole" : "text" },
+      ...clipped(text, answer.phrase, begin, inWhole ? PASSAGE_CONTEXT : CONTEXT)),
+    others.length ? element("p", { class: "others" }, "Also in this sentence: ", ...listed(others)) : null,
     element("p", { class: "source" },
       answer.unit === "document" ? null : element("span", { class: "title" }, titleOf(answer.document)),
+      pathShown(answer.document),
       confidence(answer.confidence),
       answer.verified ? element("span", {}, "verified") : null,
       changed && element("span", { class: "change" }, changed),
-      element("a", { href: linkTo(answer), class: "show" }, "Show in document",
+      copyButton(citation(answer, view.linkTo(answer)), view.say),
+      element("a", { href: view.linkTo(answer), class: "show" }, "Show in document",
         element("span", { class: "hidden" }, `: ${titleOf(answer.document)}, answer ${answer.phrase.text}`))));
 }
 
@@ -67,13 +100,23 @@ function headline(answer, isFirst) {
   return isFirst && answer.unit === "phrase" ? element("p", { class: "headline" }, answer.phrase.text) : null;
 }
 
+/** Phrases with their confidences, separated by commas. */
+function listed(others) {
+  const shown = ({ phrase, confidence: share }) => [element("span", { class: "other" }, phrase.text), share === null ? "" : ` (${percent(share)})`];
+  return others.flatMap((each, place) => (place ? [", ", ...shown(each)] : shown(each)));
+}
+
+/** Like `marked`, with at most so many characters before and after the phrase. */
+function clipped(text, phrase, begin, most) {
+  const [before, mark, after] = marked(text, phrase, begin);
+  return [lastOf(before, most), mark, firstOf(after, most)];
+}
+
 /** A text that begins at offset `begin` of its document, with a phrase of the document marked. */
 export function marked(text, phrase, begin) {
   const [before, inside, after] = around(text, phrase.start - begin, phrase.end - begin);
   return [before, element("mark", {}, inside), after];
 }
-
-export const titleOf = (source) => source.title || source.id;
 
 function confidence(share) {
   if (share === null) return null;

@@ -1,12 +1,15 @@
 // The dialog with a whole document, scrolled to the phrase; of a PDF file its page first, with the phrase in a box.
 
-import { marked, titleOf } from "./answers.js";
+import { marked } from "./answers.js";
 import { byId } from "./elements.js";
+import * as find from "./find.js";
 import { pageView } from "./pages.js";
 import { documentText } from "./service.js";
+import { pathShown, titleOf } from "./sources.js";
 
 const dialog = byId("document");
 const title = byId("document-title");
+const path = byId("document-path");
 const text = byId("document-text");
 
 let reading = null;
@@ -17,6 +20,8 @@ export async function show(opened) {
   reading = new AbortController();
   title.textContent = "…";
   text.replaceChildren();
+  path.replaceChildren();
+  find.reset();
   if (!dialog.open) dialog.showModal();
   text.focus({ preventScroll: true });
   try {
@@ -32,6 +37,7 @@ export async function show(opened) {
 
 function put(found) {
   title.textContent = titleOf(found);
+  path.replaceChildren(...[pathShown(found)].filter((each) => each !== null));
   text.replaceChildren(...(found.phrase ? marked(found.text, found.phrase, 0) : [found.text]));
   text.scrollTop = 0;
   text.querySelector("mark")?.scrollIntoView({ block: "center" });

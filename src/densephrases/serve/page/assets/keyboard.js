@@ -4,7 +4,8 @@ import { byId } from "./elements.js";
 
 const question = byId("question");
 
-const links = () => [...document.querySelectorAll("#results a, #results button")];
+const links = () => [...document.querySelectorAll("#results a:not(.path), #results button:not(.copy), #results summary")]
+  .filter((each) => each.checkVisibility());
 
 /** erase: clears the question. */
 export function listen(erase) {
@@ -15,7 +16,7 @@ export function listen(erase) {
 }
 
 function act({ key, target }, erase) {
-  const typing = target.matches("input:not([type=radio]), select");
+  const typing = target.matches("input:not([type=radio], [type=checkbox]), select");
   if (key === "/" && !typing) return focus(question);
   if (target === question) return inQuestion(key, erase);
   const place = links().indexOf(target);

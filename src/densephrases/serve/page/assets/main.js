@@ -1,10 +1,11 @@
 // The page: keeps the state in the address, asks the service, and shows what it answers.
 
 import { read, written } from "./address.js";
-import { answerLists, withoutOverlaps, isUnsure, summary } from "./answers.js";
+import { answerLists, grouped, isHalfSure, isUnsure, summary, withoutOverlaps } from "./answers.js";
 import { Attempts } from "./attempts.js";
 import * as documentView from "./document.js";
 import { byId, element } from "./elements.js";
+import * as filter from "./filter.js";
 import * as keyboard from "./keyboard.js";
 import * as notices from "./notices.js";
 import * as service from "./service.js";
@@ -20,6 +21,7 @@ const SPOKEN = 700; // ms until answers are announced; those to unfinished quest
 const question = byId("question");
 const notice = byId("notice");
 const results = byId("results");
+const where = byId("where");
 
 let state = read(location.hash);
 let shownQuestion = null; // the question whose results are shown
@@ -52,8 +54,9 @@ function show(next, load = "now") {
   document.title = state.question ? `${state.question} – DensePhrases` : "DensePhrases";
   for (const radio of document.querySelectorAll("[name=unit]")) radio.checked = radio.value === state.unit;
   byId("verify").checked = state.verify;
+  if (where.value.trim() !== state.filter) where.value = state.filter;
   selectTasks();
-  const asksTheSame = ["question", "unit", "task", "compared", "verify"].every((name) => before[name] === state[name]);
+  const asksTheSame = ["question", "unit", "task", "compared", "verify", "filter"].every((name) => before[name] === state[name]);
   if (!asksTheSame) wanted = FEW;
   if (!asksTheSame || shownQuestion === null) attempts[load](content);
   if (state.opened) documentView.show(state.opened);
@@ -68,30 +71,38 @@ async function content(signal) {
   const length = codePoints(state.question);
   const most = info.limits.question_characters;
   if (length > most) return () => put([], notices.tooLong(length, most));
+  const { where: conditions, wrong } = filter.parsed(state.filter);
+  where.setAttribute("aria-invalid", wrong !== null);
+  if (wrong !== null) return () => put([], notices.badFilter(wrong));
   const tasks = selectedTasks();
   const verify = state.verify && info.reads ? Math.min(READ, info.limits.verify) : undefined;
-  const options = { k: Math.min(CUTS * wanted, info.limits.k), unit: state.unit, verify };
+  const options = { k: Math.min(CUTS * wanted, info.limits.k), unit: state.unit, verify, where: conditions };
   const found = await Promise.all(tasks.map(({ task }) => service.answers(asked, { ...options, task }, signal)));
   return () => showAnswers(tasks.map(({ name }, place) => ({ ...found[place], name, answers: few(found[place].answers) })));
 }
 
-const few = (answers) => withoutOverlaps(answers).slice(0, wanted);
+/** As many sentences as are wanted, with all their phrases that do not overlap. */
+const few = (answers) => grouped(withoutOverlaps(answers)).slice(0, wanted).flatMap(({ answer, others }) => [answer, ...others]);
 
 async function welcome(signal) {
-  if (examples === null) put(notices.welcome([], linkToQuestion), null);
+  const nothing = { questions: [], documents: [] };
+  const greet = (found) => put(notices.welcome(found, linkToQuestion, linkToWhole), null);
+  if (examples === null) greet(nothing);
   examples ??= await service.examples(signal).catch((error) => {
-    if (error instanceof service.Problem && error.status !== 401) return [];
+    if (error instanceof service.Problem && error.status !== 401) return nothing;
     throw error;
   });
-  return () => put(notices.welcome(examples, linkToQuestion), null);
+  return () => greet(examples);
 }
 
 function showAnswers(found) {
-  const longest = Math.max(...found.map(({ answers }) => answers.length));
+  const longest = Math.max(...found.map(({ answers }) => grouped(answers).length));
   const one = found.length === 1 ? found[0].answers : null;
-  const said = longest === 0 ? notices.noAnswer() : one && isUnsure(one) ? notices.unsure() : null;
+  const nothing = () => (state.filter ? notices.nothingMatches() : notices.noAnswer());
+  const said = longest === 0 ? nothing() : one && isUnsure(one) ? notices.unsure() : one && isHalfSure(one) ? notices.notSure(one[0].confidence) : null;
   const more = longest === wanted && wanted < MANY && element("button", { type: "button", class: "plain more", onclick: showMore }, "More answers");
-  put(longest ? [...answerLists(found, linkToDocument), ...(more ? [more] : [])] : [], said);
+  put(longest ? [...answerLists(found, { linkTo: linkToDocument, say: announce }), ...(more ? [more] : [])] : [], said);
+  suggestConditions(found);
   showLatency(found);
   announce(summary(found));
   settle(SETTLED);
@@ -145,7 +156,7 @@ function showMore() {
     const render = await content(signal);
     return () => {
       render();
-      results.querySelectorAll("li")[place]?.querySelector("a").focus();
+      results.querySelectorAll("li")[place]?.querySelector(".show").focus();
     };
   });
 }
@@ -155,6 +166,11 @@ function showLatency(found) {
   const milliseconds = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
   byId("latency").textContent = `Answered in ${milliseconds(slowest.milliseconds)}`;
   byId("latency").title = `${milliseconds(slowest.roundTrip)} including the network`;
+}
+
+function suggestConditions(found) {
+  const documents = found.flatMap(({ answers }) => answers.map((answer) => answer.document));
+  byId("conditions").replaceChildren(...filter.suggestions(documents).map((value) => element("option", { value })));
 }
 
 let speaking = 0;
@@ -198,6 +214,8 @@ function selectedTasks() {
 // --- where the page is ---------------------------------------------------------------------------------------------
 
 const linkToQuestion = (text) => written({ ...state, question: text, opened: null });
+
+const linkToWhole = (id) => written({ ...state, opened: { id, start: null, end: null } });
 
 function linkToDocument({ document: { id }, phrase: { start, end } }) {
   return written({ ...state, opened: { id, start, end } });
@@ -250,6 +268,7 @@ byId("asking").addEventListener("submit", (event) => {
 });
 question.addEventListener("input", typed);
 byId("units").addEventListener("change", (event) => goTo({ unit: event.target.value }));
+where.addEventListener("input", () => goTo({ filter: where.value.trim() }, { load: "soon", step: false }));
 byId("verify").addEventListener("change", (event) => goTo({ verify: event.target.checked }));
 byId("task").addEventListener("change", (event) => goTo({ task: event.target.value }));
 byId("compared").addEventListener("change", ({ target }) => goTo({ compared: target.value === "none" ? null : target.value }));

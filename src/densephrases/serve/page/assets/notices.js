@@ -1,23 +1,38 @@
 // Notices: what the page says in place of, or above, a list of answers.
 
 import { element } from "./elements.js";
-import { counted } from "./text.js";
+import { counted, percent } from "./text.js";
 
 const paragraph = (...children) => element("p", {}, ...children);
 const heading = (text) => element("h2", {}, text);
 
-export function welcome(questions, linkTo) {
-  if (!questions.length) {
-    return [element("p", { class: "quiet" },
-      "Type a question. The answer is a phrase of these documents, shown in its context.")];
-  }
-  const links = questions.map((question) => element("li", {}, element("a", { href: linkTo(question) }, question)));
-  return [element("h2", {}, "Questions these documents answer"), element("ul", { class: "examples" }, ...links)];
+/** Example questions, else titles of documents; `linkTo` and `linkToDocument` give their addresses. */
+export function welcome({ questions, documents }, linkTo, linkToDocument) {
+  const told = element("p", { class: "quiet" },
+    "Type a question. The answer is a phrase of these documents, shown in its context.");
+  if (questions.length) return [heading("Questions these documents answer"), examples(questions.map((each) => [linkTo(each), each]))];
+  if (!documents.length) return [told];
+  return [told, heading("Some of these documents"), examples(documents.map(({ id, title }) => [linkToDocument(id), title]))];
 }
+
+const examples = (links) => element("ul", { class: "examples" },
+  ...links.map(([href, text]) => element("li", {}, element("a", { href }, text))));
 
 export const emptyIndex = () => [heading("There is nothing to ask yet"), paragraph("This index holds no documents.")];
 
 export const noAnswer = () => [heading("No answer"), paragraph("The documents hold nothing that could answer this.")];
+
+export const notSure = (share) => [
+  heading("Not sure"),
+  paragraph(`The first answer is right with a probability of about ${percent(share)}. Check it in its document.`),
+];
+
+export const badFilter = (wrong) => [
+  heading("The filter is not complete"),
+  paragraph(`“${wrong}” is no condition; write a name of the metadata and its value, such as lang=en.`),
+];
+
+export const nothingMatches = () => [heading("No answer"), paragraph("No document meets the filter.")];
 
 export const unsure = () => [
   heading("No confident answer"),

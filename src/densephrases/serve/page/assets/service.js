@@ -24,7 +24,7 @@ export const key = {
 
 export const info = (signal) => call("v1/info", { signal });
 
-export const examples = async (signal) => (await call("v1/examples", { signal })).questions;
+export const examples = (signal) => call("v1/examples", { signal });
 
 export function documentText({ id, start, end }, signal) {
   const place = end === null ? "" : `?start=${start}&end=${end}`;
@@ -42,10 +42,10 @@ export function pageImage(id, page, width, signal) {
 }
 
 /** Answers to one question; without a task, the service uses its default. */
-export async function answers(question, { k, unit, verify, task }, signal) {
+export async function answers(question, { k, unit, verify, where, task }, signal) {
   const named = task === undefined ? {} : { task: task || null };
   const began = performance.now();
-  const found = await call("v1/answers", { sent: { question, k, unit, verify, ...named }, signal });
+  const found = await call("v1/answers", { sent: { question, k, unit, verify, where, ...named }, signal });
   return {
     answers: found.results[0].answers,
     milliseconds: found.milliseconds,

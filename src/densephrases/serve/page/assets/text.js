@@ -20,7 +20,11 @@ export const codePoints = (text) => Array.from(text).length;
 
 export const percent = (share) => `${Math.round(100 * share)}%`;
 
-export const counted = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+export const counted = (count, noun, nouns = `${noun}s`) => `${count.toLocaleString("en")} ${count === 1 ? noun : nouns}`;
+
+/** The end of a text, and its beginning, cut at a space where they are longer. */
+export const lastOf = (text, most) => (text.length <= most ? text : `… ${text.slice(-most).replace(/^\S*\s/, "")}`);
+export const firstOf = (text, most) => (text.length <= most ? text : `${text.slice(0, most).replace(/\s\S*$/, "")} …`);
 
 export function bytes(count) {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
