@@ -26,7 +26,8 @@ from .running import Running, running
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "adapt.py"
 COLOURS = 128
-ANSWERED = "Where did Jane Goodall start to watch chimpanzees in 1960?"
+ANSWERED = "Which farmer was the first to see Halley's Comet return as foretold?"
+HALF_SURE = "Where did Jane Goodall start to watch chimpanzees in 1960?"
 UNANSWERED = "What did Kant think about football?"
 TASK = "key-words"
 SHOWN_WORDS = "deep Lake Baikal"
@@ -70,6 +71,8 @@ def take_all(page: Page, camera: Camera) -> None:
     camera.take("page-empty")
     camera.open(".answer", q=ANSWERED)
     camera.take("page")
+    camera.open("#notice h2", q=HALF_SURE)
+    camera.take("page-not-sure")
     camera.open("#notice h2", q=UNANSWERED)
     camera.take("page-unsure")
     camera.open(".answer", q=ANSWERED)
@@ -82,6 +85,10 @@ def take_all(page: Page, camera: Camera) -> None:
     page.look(width=390, height=800)
     camera.open(".answer", q=ANSWERED)
     camera.take("page-phone")
+    page.look(height=800)
+    page.open("docs")
+    page.one(".operation")
+    camera.take("page-api")
 
 
 def compare(page: Page, camera: Camera) -> None:

@@ -323,7 +323,7 @@ def test_sources(tmp_path: Path, at: Any) -> None:
     with running(made_index(tmp_path, documents)) as service:
         page = at(service, f"#q={QUESTION}")
         page.one(".answer")
-        assert sorted(page.texts(".path")) == ["https://example.org/river?a=1", "notes/river.txt"]
+        assert sorted(page.texts(".path")) == ["example.org/river?a=1", "notes/river.txt"]
         links = page.run("return [...document.querySelectorAll('a.path')].map(a => [a.href, a.rel, a.target])")
         assert links == [["https://example.org/river?a=1", "noopener noreferrer", "_blank"]]
         page.open("#document=7")

@@ -22,16 +22,18 @@ export function withoutOverlaps(answers) {
   return answers.reduce((kept, answer) => (kept.some((better) => overlap(better, answer)) ? kept : [...kept, answer]), []);
 }
 
-/** Answers of one sentence together, in the place of the best: [{ answer, others }]. */
+/** Answers of one sentence together, in the place of the best: [{ answer, others }], without others that are hardly ever right. */
 export function grouped(answers) {
   const groups = [];
   for (const answer of answers) {
     const group = answer.unit === "phrase" && groups.find((each) => isSameSentence(each.answer, answer));
-    if (group) group.others.push(answer);
-    else groups.push({ answer, others: [] });
+    if (group && !isHardlyRight(answer)) group.others.push(answer);
+    else if (!group) groups.push({ answer, others: [] });
   }
   return groups;
 }
+
+const isHardlyRight = ({ confidence }) => confidence !== null && confidence < FOLDED;
 
 const isSameSentence = (one, other) => one.document.id === other.document.id && one.sentence_start === other.sentence_start
   && one.sentence === other.sentence;
@@ -64,7 +66,7 @@ function column(name, answers, view, before = null) {
 /** The answers, and those that are hardly ever right folded below them. */
 function answerList(answers, view, before = null) {
   const items = grouped(answers).map(({ answer, others }, place) => ({
-    isFolded: place > 0 && answer.confidence !== null && answer.confidence < FOLDED,
+    isFolded: place > 0 && isHardlyRight(answer),
     shown: item(answer, others, place === 0, view, before && change(answer, answers.indexOf(answer), before)),
   }));
   const list = (folded) => element("ol", { class: "answers" }, ...items.filter((each) => each.isFolded === folded).map(({ shown }) => shown));
@@ -89,9 +91,10 @@ function item(answer, others, isFirst, view, changed) {
       confidence(answer.confidence),
       answer.verified ? element("span", {}, "verified") : null,
       changed && element("span", { class: "change" }, changed),
-      copyButton(citation(answer, view.linkTo(answer)), view.say),
-      element("a", { href: view.linkTo(answer), class: "show" }, "Show in document",
-        element("span", { class: "hidden" }, `: ${titleOf(answer.document)}, answer ${answer.phrase.text}`))));
+      element("span", { class: "actions" },
+        copyButton(citation(answer, view.linkTo(answer)), view.say),
+        element("a", { href: view.linkTo(answer), class: "show" }, "Show in document",
+          element("span", { class: "hidden" }, `: ${titleOf(answer.document)}, answer ${answer.phrase.text}`)))));
 }
 
 /** The phrase itself for the best answer; the title for documents. */

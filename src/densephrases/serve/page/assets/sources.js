@@ -22,9 +22,11 @@ function addressOf({ id, metadata }) {
 /** The path beside a title that does not say it: a link if it is an address. */
 export function pathShown(source) {
   const [path, address] = [pathOf(source), addressOf(source)];
-  if (address) return element("a", { class: "path", href: address, rel: "noopener noreferrer", target: "_blank" }, path);
+  if (address) return element("a", { class: "path", href: address, rel: "noopener noreferrer", target: "_blank" }, shortened(path));
   return path === titleOf(source) ? null : element("span", { class: "path" }, path);
 }
+
+const shortened = (path) => path.replace(/^https?:\/\/(?:www\.)?/i, "");
 
 /** A sentence with its source, and the address of this page that shows it. */
 export function citation(answer, link) {
