@@ -73,7 +73,6 @@ COVERED_BY = {
     "nn/towers": "train/phrases/test_objective",
     "quantize/base": "quantize/test_product",
     "search/answers": "search/test_searcher",
-    "search/damage": "search/test_phrase_index",
     "search/explain/explanation": "search/explain/test_score_parts",
     "serve/api/schemas": "serve/api/test_openapi",
     "text/readers/markdown_inline": "text/readers/test_markdown",

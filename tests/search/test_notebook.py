@@ -8,8 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
-from densephrases.search.notebook import AnswerList, source_parts
+from densephrases.search.answers import Answer, AnswerList, PhraseSpan, SourceDocument, source_parts
 
 SENTENCE = "It was <b>Ada</b> & Co., who came."
 ANSWER = Answer(

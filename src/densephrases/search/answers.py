@@ -5,8 +5,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from densephrases.search.explain.explanation import Explanation
+from densephrases.search.notebook import list_html, marked_html
 from densephrases.search.request import Unit
 from densephrases.text.layout import NO_LAYOUT, Layout
+
+CONTEXT = 300  # characters shown on either side of a phrase: a "sentence" may be a whole table
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +76,9 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """As notebooks show it."""
-        from densephrases.search.notebook import answer_html
-
-        return answer_html(self)
+        before, after = around_phrase(self)
+        sure = [] if self.confidence is None else [f"{self.confidence:.0%} sure"]
+        return marked_html(before, self.phrase.text, after, [*source_parts(self), *sure])
 
     def to_dict(self) -> dict[str, Any]:
         """As `densephrases ask --json` prints it."""
@@ -99,3 +102,41 @@ class Answer:
         if self.explanation is not None:
             shown["explanation"] = self.explanation.to_dict()
         return shown if self.unit == "phrase" else shown | {"phrase": asdict(self.phrase)}
+
+
+class AnswerList(list[Answer]):
+    """The answers to a question, best first: a list that notebooks show as text with marked phrases."""
+
+    def _repr_html_(self) -> str:
+        return list_html([answer._repr_html_() for answer in self])
+
+
+def around_phrase(answer: Answer) -> tuple[str, str]:
+    """The text before and after the phrase: of its sentence, clipped, or all of its passage if that is the answer."""
+    if answer.unit == "passage":
+        start, end = answer.phrase.start - answer.passage_start, answer.phrase.end - answer.passage_start
+        return answer.passage[:start], answer.passage[end:]
+    start, end = answer.phrase.start - answer.sentence_start, answer.phrase.end - answer.sentence_start
+    return _last(answer.sentence[:start]), _first(answer.sentence[end:])
+
+
+def source_parts(answer: Answer) -> list[str]:
+    """The title and, if it is not the same, where the document comes from."""
+    title, place = answer.document.title, source_path(answer)
+    return [title, place] if title and place != title else [place]
+
+
+def source_path(answer: Answer) -> str:
+    """Where the document comes from: `path` or `url` of its metadata, else its id."""
+    for key in ("path", "url"):
+        if isinstance(value := answer.document.metadata.get(key), str) and value:
+            return value
+    return answer.document.id
+
+
+def _last(text: str) -> str:
+    return text if len(text) <= CONTEXT else "… " + text[-CONTEXT:].partition(" ")[2]
+
+
+def _first(text: str) -> str:
+    return text if len(text) <= CONTEXT else text[:CONTEXT].rpartition(" ")[0] + " …"

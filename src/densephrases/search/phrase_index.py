@@ -15,12 +15,11 @@ from densephrases.index.manifest import Manifest
 from densephrases.index.progress import Progress, ProgressCallback
 from densephrases.index.settings import IndexSettings
 from densephrases.model.encoder import Encoder
-from densephrases.search.answers import Answer
+from densephrases.search.answers import Answer, AnswerList
 from densephrases.search.confidence import Calibration
 from densephrases.search.damage import damage_explained
 from densephrases.search.deadline import Deadline
 from densephrases.search.encoders import Model, encoder_of, name_of
-from densephrases.search.notebook import AnswerList
 from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.relations import Fact, RelationQuery, extract_facts
 from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, search_request

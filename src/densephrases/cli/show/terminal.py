@@ -7,8 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from densephrases.cli.show.answers import MARKED, one_line, printable
-from densephrases.search.answers import Answer
-from densephrases.search.notebook import around_phrase, source_parts
+from densephrases.search.answers import Answer, around_phrase, source_parts
 
 OVERSAMPLE = 4  # answers searched for each one shown, since most overlap a better one
 

@@ -102,8 +102,8 @@ def _about(sentence: str) -> Iterator[tuple[Kind, str, str]]:
         for found in rule.replaced.finditer(sentence):
             if sentence.count(found["answer"]) == 1:
                 yield rule.kind, _asked(sentence, found, rule.asks), found["answer"]
-    if (found := _DEFINITION.match(sentence)) and _is_short(found["subject"]):
-        yield "definition", f"What {found['auxiliary']} {_within(found['subject'])}?", found["answer"]
+    if (defined := _DEFINITION.match(sentence)) and _is_short(defined["subject"]):
+        yield "definition", f"What {defined['auxiliary']} {_within(defined['subject'])}?", defined["answer"]
 
 
 def _asked(sentence: str, found: re.Match[str], asks: str) -> str:
