@@ -128,8 +128,8 @@ def test_a_warning_when_anyone_may_search(index: Path, tmp_path: Path, host: str
         (["{index}", "--model", "no/model"], "'no/model' does not exist"),
         (["{index}", "--workers", "0"], "--workers=0 is no number of processes"),
         (["{index}", "--api-key-file", "no.txt"], "'no.txt' cannot be read"),
-        (["{index}", "--max-k", "0"], "k=0 is no limit"),
-        (["{index}", "--queue", "0"], "queue=0 is out of range"),
+        (["{index}", "--max-k", "0"], "--max-k 0 is no limit"),
+        (["{index}", "--queue", "0"], "--queue 0 is out of range"),
         (["{index}", "--host", "192.0.2.1"], "Cannot listen on 192.0.2.1 port 8080"),
     ],
 )

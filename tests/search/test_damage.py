@@ -17,7 +17,7 @@ def index(tmp_path: Path) -> PhraseIndex:
 
 
 def test_mistakes_of_a_caller_are_as_they_are(index: PhraseIndex) -> None:
-    with pytest.raises(DataError, match="^none of it$"), damage_explained(index.searcher):
+    with pytest.raises(DataError, match=r"^none of it$"), damage_explained(index.searcher):
         raise DataError("none of it")
 
 
