@@ -37,11 +37,13 @@ def recognize(image: "Image") -> list[RecognizedLine]:
     found = _engine()(_pixels(image))
     if found.boxes is None or found.txts is None:
         return []
-    lines = [
-        RecognizedLine(text, (*map(float, corners.min(axis=0)), *map(float, corners.max(axis=0))))
-        for text, corners in zip(found.txts, np.asarray(found.boxes), strict=True)
-    ]
+    lines = [_line(text, corners) for text, corners in zip(found.txts, np.asarray(found.boxes), strict=True)]
     return reading_order([line for line in lines if line.text.strip()])
+
+
+def _line(text: str, corners: Any) -> RecognizedLine:
+    (left, top), (right, bottom) = corners.min(axis=0), corners.max(axis=0)
+    return RecognizedLine(text, (float(left), float(top), float(right), float(bottom)))
 
 
 def lines_text(lines: Sequence[RecognizedLine]) -> str:
