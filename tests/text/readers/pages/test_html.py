@@ -94,6 +94,8 @@ def test_headers_and_footers_of_the_page_but_not_of_its_content_are_left_out(sou
         ("<dl><dt>a<dd>b<dl><dt>c<dd>d</dl>e</dl>", "a: b\n\nc: d\n\ne"),
         ("<dl><dt>code<dd><pre>x\ny</pre></dl>", "code\n\nx\ny"),
         ("<dl><dt>alone</dl><p>x", "alone\n\nx"),
+        (f"<dl><dt>{'a' * 200}<dt>b<dt>c<dd>d</dl>", f"{'a' * 200}\n\nb, c: d"),
+        ("<pre>code\n</pre>after", "code\n\nafter"),
         ("<dd>no list</dd><dt>none", "no list\n\nnone"),
     ],
 )

@@ -38,6 +38,13 @@ def test_rows(rows: str, sentences: list[str]) -> None:
     assert html_page(f"<table>{rows}</table>").text.split("\n\n") == sentences
 
 
+def test_a_cell_alone_in_its_row_may_begin_with_a_name() -> None:
+    rows = "<tr><td><p>relkind char</p><p>Its kind.</p><p>Or more.</p><tr><td><p>A sentence.</p><p>Another.</p>"
+    assert html_page(f"<table><thead><tr><th>Column</thead>{rows}</table>").text == (
+        "relkind char: Its kind.\n\nOr more.\n\nA sentence.\n\nAnother."
+    )
+
+
 def test_a_caption_stands_before_the_rows() -> None:
     assert html_page("<table><caption>Cap<tr><td>a<td>b</table>").text == "Cap\n\na: b."
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from densephrases.text.layout import Layout, Section
+from densephrases.text.sentences import ends_as_sentence
 
 _STRENGTH = {"": 0, " ": 1, "\n": 2, "\n\n": 3}
 
@@ -40,6 +41,19 @@ class Flow:
         for _ in range(min(2, len(self.pieces))):
             self.characters -= len(self.pieces.pop())
         self.break_block()
+
+    def strip_end(self) -> None:
+        """Without line breaks at the end of the last piece."""
+        if self.pieces and (stripped := self.pieces[-1].rstrip("\r\n")):
+            self.characters -= len(self.pieces[-1]) - len(stripped)
+            self.pieces[-1] = stripped
+
+    def join_first_block(self, longest: int) -> None:
+        """Put a colon after the first block if it is short and no sentence: it names what follows."""
+        place = next((number for number, piece in enumerate(self.pieces) if piece == "\n\n"), 0)
+        first = "".join(self.pieces[:place]).strip()
+        if 0 < len(first) <= longest and not ends_as_sentence(first) and "\n" not in first:
+            self.pieces[place] = ": "
 
     def _add(self, piece: str) -> None:
         self.pieces.append(piece)

@@ -24,6 +24,7 @@ _SPACES = re.compile(r"[ \t\n\r\f]+")  # HTML's white space, without the no-brea
 _RECOVERED = "inside a section that was never closed"
 _DEEPEST_TABLE = 4  # tables in tables; those in deeper ones are read as blocks, which takes no copies
 _LONG_DEFINITION = 400  # characters beyond which a term is remembered for what follows
+_LONGEST_TERMS = 200  # characters of terms that share a definition
 _NO_COLON = (".", "!", "?", ":", ";", ",")
 _ADMONITIONS = frozenset(("note", "notes", "tip", "hint", "caution", "warning", "important", "see also", "example"))
 _SPAN = re.compile(r"\s*(\d{1,5})")
@@ -109,6 +110,8 @@ class HtmlWalk:
             self.flow.end(self._heading)
             self._heading.kept &= self.flow.written(self._heading).casefold() not in _ADMONITIONS
             self._heading = None
+        elif tag == "pre":
+            self.flow.strip_end()
         elif tag in ("dl", "dt", "dd"):
             self._end_definition(tag)
         elif tag in ("table", "thead", "td", "th"):
@@ -138,9 +141,11 @@ class HtmlWalk:
             self.flow.widen("\n\n")
 
     def _begin_term(self, listed: _Definitions) -> None:
-        if listed.after_term:
-            self.flow.force(", ")
-            return
+        if listed.after_term and listed.term is not None:
+            if self.flow.characters - listed.term.characters < _LONGEST_TERMS:
+                self.flow.force(", ")
+                return
+            self.flow.break_block()  # a list of terms alone, such as an index
         self._finish_definition(listed)
         self.flow.widen("\n\n")
         listed.term = self.flow.begin(listed.level)
@@ -205,6 +210,7 @@ class HtmlWalk:
             self.flow.break_block()
             self.flow.write(sentence)
         if sentences is None:
+            table.join_names()
             for row in table.rows:
                 for cell in row.cells if not (row.in_head and len(row.cells) == 1) else ():
                     self.flow.break_block()

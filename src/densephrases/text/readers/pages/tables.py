@@ -9,6 +9,7 @@ from densephrases.text.readers.pages.flow import Flow
 MOST_COLUMNS = 100
 _LONGEST_HEADER = 100  # characters, since it is repeated in each row
 _LONGEST_CELL = 1000  # characters of a cell that is not laid out by the table
+_LONGEST_NAME = 150  # characters of a first paragraph that names the next
 _MOST_GROWTH = 10  # times the text of the cells
 _ENDS = (".", "!", "?", "\u2026")
 
@@ -54,6 +55,12 @@ class Table:
             if most < 0:
                 return None
         return sentences
+
+    def join_names(self) -> None:
+        """In rows of one cell, such as those of reference tables, a short first paragraph names the next."""
+        if not self.lays_out and len(self.rows) > 1 and all(len(row.cells) < 2 for row in self.rows):
+            for cell in (cell for row in self.rows for cell in row.cells):
+                cell.flow.join_first_block(_LONGEST_NAME)
 
 
 @dataclass(frozen=True, slots=True)
