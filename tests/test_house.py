@@ -81,6 +81,7 @@ COVERED_BY = {
     "text/readers/pages/html_parts": "text/readers/pages/test_html",
     "text/readers/pages/html_walk": "text/readers/pages/test_html",
     "text/readers/pages/pdf_file": "text/readers/pages/test_pdf",
+    "text/readers/pages/pdf_scan": "text/readers/pages/test_pdf",
     "train/phrases/training_data": "train/phrases/test_task",
     "train/queries/adaptation": "train/test_fit",
     "train/queries/run": "train/queries/test_task",

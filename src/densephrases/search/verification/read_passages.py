@@ -78,7 +78,7 @@ class ReadPassage:
             return self.max_span_T
         places = np.append(np.flatnonzero(heading_T), len(heading_T))
         next_T = places[np.searchsorted(places, np.arange(len(heading_T)))]
-        return np.maximum(np.minimum(self.max_span_T, next_T - 1), np.arange(len(heading_T)))
+        return np.asarray(np.maximum(np.minimum(self.max_span_T, next_T - 1), np.arange(len(heading_T))))
 
     def _without_letters(self, start_N: Ints, end_N: Ints) -> Floats:
         """Infinite for spans without any letter or digit."""

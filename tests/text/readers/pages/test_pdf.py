@@ -4,13 +4,14 @@ import gzip
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from densephrases.errors import DataError, MissingExtraError
 from densephrases.text.readers.pages import pdf
 from densephrases.text.readers.pages.pdf import pdf_document
+from densephrases.text.readers.pages.pdf_view import phrase_boxes
 from tests.text.readers.pages.made_up_pdf import make_pdf
 
 pytest.importorskip("pypdfium2")
@@ -81,8 +82,8 @@ def test_running_heads_page_numbers_and_contents_go(tmp_path: Path) -> None:
 
 
 def test_a_line_of_only_a_year_stays(tmp_path: Path) -> None:
-    pages = [[(10.0, 350.0, 12.0, "He was born in"), (10.0, 336.0, 12.0, "1945")], "Nothing else."]
-    assert "1945" in pdf_document(written(tmp_path, make_pdf(*pages))).text
+    first = [(10.0, 350.0, 12.0, "He was born in"), (10.0, 336.0, 12.0, "1945")]
+    assert "1945" in pdf_document(written(tmp_path, make_pdf(first, "Nothing else."))).text
 
 
 def test_pages_without_text_begin_where_the_next_does(tmp_path: Path) -> None:
@@ -112,6 +113,11 @@ def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         pdf_document(path)
 
 
+class RecognizedLine(NamedTuple):
+    text: str
+    box: tuple[float, float, float, float]
+
+
 def recognizer(monkeypatch: pytest.MonkeyPatch, recognize: Any) -> None:
     module = ModuleType("densephrases.text.readers.formats.ocr")
     module.recognize = recognize  # type: ignore[attr-defined]
@@ -123,14 +129,17 @@ def recognizer(monkeypatch: pytest.MonkeyPatch, recognize: Any) -> None:
 def test_scanned_pages_are_recognised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[int, int]] = []
 
-    def recognize(image: Any) -> list[tuple[str, tuple[float, float, float, float]]]:
+    def recognize(image: Any) -> list[RecognizedLine]:
         seen.append(image.size)
-        return [("A scanned", (10, 10, 90, 30)), ("line.", (10, 34, 60, 54))]
+        return [RecognizedLine("A scanned", (10, 10, 90, 30)), RecognizedLine("line.", (10, 34, 60, 54))]
 
     recognizer(monkeypatch, recognize)
-    found = pdf_document(written(tmp_path, make_pdf("", drawn=RECTANGLE)))
+    path = written(tmp_path, make_pdf("", drawn=RECTANGLE))
+    found = pdf_document(path)
     assert found.text == "A scanned\nline."
     assert seen == [(1275, 1700)]
+    (box,) = phrase_boxes(path, 1, found.text, 10, 14)
+    assert (box.top, box.bottom) == (34 / 1700, 54 / 1700)
 
 
 def test_scans_without_the_extra_name_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from densephrases.errors import DataError
 from densephrases.text.readers.pages.pdf import pdf_document
-from densephrases.text.readers.pages.pdf_view import MOST_PIXELS, phrase_boxes, render_page
+from densephrases.text.readers.pages.pdf_file import MOST_PIXELS
+from densephrases.text.readers.pages.pdf_view import phrase_boxes, render_page
 from tests.text.readers.pages.made_up_pdf import make_pdf
 
 pytest.importorskip("pypdfium2")

@@ -22,14 +22,13 @@ from densephrases.text.readers.pages.pdf_lines import (
     without_repetitions,
     words_of,
 )
-from densephrases.text.readers.pages.pdf_view import page_image
+from densephrases.text.readers.pages.pdf_scan import recognized_lines
 from densephrases.text.sentences import ends_as_sentence
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
 SECONDS = 60.0  # after which no further page is begun, but for the recognition of scans
-_SCAN_PIXELS = 1700  # of the longer side of a page that is recognised: 150 dots an inch of A4
 _MOST_SCANS = 1000  # pages of a file
 _LIGATURES = str.maketrans({"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\0": ""})
 
@@ -77,7 +76,7 @@ class _Pages:
         if not lines and _shows_something(page) and self._scans < _MOST_SCANS:
             self._scans += 1
             before = monotonic()
-            lines = _recognised(page)
+            lines = _scanned(page)
             self._end += monotonic() - before
         page.close()
         return lines
@@ -108,16 +107,10 @@ def _shows_something(page: "PdfPage") -> bool:
     return bool(raw.FPDFPage_CountObjects(page) > 0)
 
 
-def _recognised(page: "PdfPage") -> list[Line]:
-    """The lines of a scanned page; none if the extra is missing."""
-    try:
-        from densephrases.text.readers.formats.ocr import recognize
-
-        found = recognize(page_image(page, _SCAN_PIXELS))
-    except (ImportError, MissingExtraError):
-        return []
-    height = max((box[3] for _, box in found), default=0)
-    lines = [Line(text, box[0], height - box[3], box[3] - box[1]) for text, box in found]
+def _scanned(page: "PdfPage") -> list[Line]:
+    (_, height), found = recognized_lines(page)
+    boxes = [(line.text, *line.box) for line in found]
+    lines = [Line(text, left, height - bottom, bottom - top) for text, left, top, _, bottom in boxes]
     return [line for line in map(cleaned, lines) if line.text]
 
 

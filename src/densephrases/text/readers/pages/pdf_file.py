@@ -12,7 +12,10 @@ from densephrases.text.readers.files import open_file, read_whole
 from densephrases.text.readers.limits import MAX_DOCUMENT
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument
+    from PIL.Image import Image
+    from pypdfium2 import PdfDocument, PdfPage
+
+MOST_PIXELS = 3000  # of either side of a picture
 
 _ONE_AT_A_TIME = RLock()  # PDFium must not be called by two threads at once
 
@@ -41,6 +44,14 @@ def open_pdf(path: Path, limit: int = MAX_DOCUMENT) -> Iterator["PdfDocument"]:
             raise _unreadable(path, error) from error
         finally:
             document.close()
+
+
+def page_image(page: "PdfPage", pixels: int, *, of_width: bool = False) -> "Image":
+    """A picture whose width, or longer side, has that many pixels."""
+    width, height = (max(side, 1.0) for side in page.get_size())
+    scale = min(pixels / (width if of_width else max(width, height)), MOST_PIXELS / max(width, height))
+    image: Image = page.render(scale=scale, may_draw_forms=False).to_pil().convert("RGB")
+    return image
 
 
 def _unreadable(path: Path, error: Exception) -> DataError:

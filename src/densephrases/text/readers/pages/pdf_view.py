@@ -1,6 +1,6 @@
 """Pages of a PDF file as pictures, and where a phrase stands on them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from densephrases.errors import DataError
 from densephrases.text.readers.limits import MAX_DOCUMENT
-from densephrases.text.readers.pages.pdf_file import open_pdf
+from densephrases.text.readers.pages.pdf_file import MOST_PIXELS, open_pdf, page_image
+from densephrases.text.readers.pages.pdf_scan import recognized_lines
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
     from pypdfium2 import PdfPage
 
-MOST_PIXELS = 3000  # of either side of a picture
 _LEAST = 4  # letters that are looked for: fewer are found anywhere
 _CONTEXT = 80  # letters on each side by which a phrase is told from others of the same words
 
@@ -38,14 +37,6 @@ def render_page(path: Path, page: int, width: int, limit: int = MAX_DOCUMENT) ->
     return file.getvalue()
 
 
-def page_image(page: "PdfPage", pixels: int, *, of_width: bool = False) -> "Image":
-    """A picture whose width, or longer side, has that many pixels."""
-    width, height = (max(side, 1.0) for side in page.get_size())
-    scale = min(pixels / (width if of_width else max(width, height)), MOST_PIXELS / max(width, height))
-    image: Image = page.render(scale=scale, may_draw_forms=False).to_pil().convert("RGB")
-    return image
-
-
 def phrase_boxes(path: Path, page: int, text: str, start: int, end: int, limit: int = MAX_DOCUMENT) -> list[Box]:
     """Where the characters `start:end` of a page's text stand on it, one box a line; none if they are not there.
 
@@ -54,17 +45,32 @@ def phrase_boxes(path: Path, page: int, text: str, start: int, end: int, limit: 
     with open_pdf(path, limit) as document:
         found = _page(document, path, page)
         textpage = found.get_textpage()
-        letters = [
-            (letter, index)
-            for index in range(textpage.count_chars())
-            for letter in _letters(_character(textpage, index))
-        ]
-        places = _places("".join(letter for letter, _ in letters), text, start, end)
+        letters = _letters_of(_character(textpage, index) for index in range(textpage.count_chars()))
+        if not letters:
+            return _boxes_of_scan(found, text, start, end)
+        places = _places(letters, text, start, end)
         if not places:
             return []
         first, last = letters[places.start][1], letters[places.stop - 1][1]
-        size = found.get_size()
-        return list(_boxes(textpage, first, last - first + 1, size))
+        return list(_boxes(textpage, first, last - first + 1, found.get_size()))
+
+
+def _boxes_of_scan(page: "PdfPage", text: str, start: int, end: int) -> list[Box]:
+    """Those of the recognised lines that the characters are in."""
+    size, lines = recognized_lines(page)
+    letters = _letters_of(line.text for line in lines)
+    touched = sorted({letters[place][1] for place in _places(letters, text, start, end)})
+    return [_share(lines[number].box, size) for number in touched]
+
+
+def _share(box: tuple[float, float, float, float], size: tuple[float, float]) -> Box:
+    (left, top, right, bottom), (width, height) = box, size
+    return Box(left / width, top / height, right / width, bottom / height)
+
+
+def _letters_of(parts: Iterable[str]) -> list[tuple[str, int]]:
+    """The letters and digits of texts, each with the number of its text."""
+    return [(letter, number) for number, part in enumerate(parts) for letter in _letters(part)]
 
 
 def _page(document: "Sequence[PdfPage]", path: Path, page: int) -> "PdfPage":
@@ -86,8 +92,9 @@ def _letters(text: str) -> Iterator[str]:
             yield letter
 
 
-def _places(page: str, text: str, start: int, end: int) -> range:
+def _places(letters: Sequence[tuple[str, int]], text: str, start: int, end: int) -> range:
     """Where the letters of `text[start:end]` are among those of the page: where most of those around them are, too."""
+    page = "".join(letter for letter, _ in letters)
     before, phrase, after = ("".join(_letters(part)) for part in (text[:start], text[start:end], text[end:]))
     if not phrase:
         return range(0)
