@@ -75,6 +75,7 @@ COVERED_BY = {
     "search/answers": "search/test_searcher",
     "search/explain/explanation": "search/explain/test_score_parts",
     "serve/api/schemas": "serve/api/test_openapi",
+    "serve/runtime/page_files": "serve/api/test_pages",
     "text/readers/markdown_inline": "text/readers/test_markdown",
     "text/readers/pages/extracted": "text/readers/pages/test_html",
     "text/readers/pages/flow": "text/readers/pages/test_html",
