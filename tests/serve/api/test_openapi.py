@@ -25,6 +25,8 @@ WITH_INPUT = [
     ("POST", "/v1/answers"),
     ("POST", "/v1/extract"),
     ("GET", "/v1/documents/{id}"),
+    ("GET", "/v1/pages/{id}"),
+    ("GET", "/v1/page-images/{id}"),
     ("POST", "/v1/documents"),
     ("DELETE", "/v1/documents"),
 ]
