@@ -36,7 +36,6 @@ COVERED_BY = {
     "cli/indexes/update": "cli/indexes/test_index",
     "cli/mcp": "integrations/test_mcp",
     "cli/options": "cli/test_main",
-    "cli/show/building": "cli/indexes/test_index",
     "cli/show/training": "cli/test_train",
     "cli/train/average": "train/test_average",
     "cli/train/by_recipe": "cli/test_train",

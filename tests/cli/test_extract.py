@@ -43,8 +43,7 @@ def test_json_lines(densephrases: Command, made_index: Path, subjects: Path, tmp
 
 def test_the_question_may_be_worded(densephrases: Command, made_index: Path, subjects: Path) -> None:
     common = ("extract", made_index, "--relation", "country", "--subjects", subjects, "--anywhere")
-    common += ("--no-prefer-titles",)
-    asked = densephrases(*common, "--template", "where is {subject}?").out
+    asked = densephrases(*common, "--no-prefer-titles", "--template", "where is {subject}?").out
     assert next(csv.DictReader(io.StringIO(asked)))["object"] in densephrases("ask", made_index, "where is paris?").out
 
 

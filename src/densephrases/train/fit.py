@@ -16,7 +16,7 @@ from densephrases.nn.phrase_model import TorchEncoder
 from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower
 from densephrases.train.loop.loop import LoopConfig
 from densephrases.train.queries.adaptation import Adaptation
-from densephrases.train.queries.progress import FitProgress, ProgressObserver
+from densephrases.train.queries.fit_progress import FitProgress, ProgressObserver
 from densephrases.train.queries.run import learn_queries
 from densephrases.train.queries.target import Target
 from densephrases.train.queries.task import QuerySettings

@@ -74,7 +74,7 @@ def contents(index: Path) -> Iterable[bytes]:
 def test_one_stops_it_and_the_same_command_goes_on_inside_the_document(
     book: Path, exported: Path, tmp_path: Path
 ) -> None:
-    run = ["index", book, "--model", exported, "--filter-threshold", "none", "--out"]
+    run: list[str | Path] = ["index", book, "--model", exported, "--filter-threshold", "none", "--out"]
     done = started(0, *run, tmp_path / "whole")
     assert done.communicate()[1] == ""
     index, reached = tmp_path / "index", 0
@@ -100,7 +100,7 @@ def test_one_stops_it_and_the_same_command_goes_on_inside_the_document(
 def test_a_second_one_ends_it_at_once(book: Path, exported: Path, tmp_path: Path) -> None:
     """While the first one waits for an encoder that does not return."""
     index = tmp_path / "index"
-    run = ["index", book, "--model", exported, "--filter-threshold", "none", "--out", index]
+    run: list[str | Path] = ["index", book, "--model", exported, "--filter-threshold", "none", "--out", index]
     first = started(0.05, *run)
     wait_for_parts(first, index, 1)
     first.send_signal(signal.SIGINT)
@@ -125,7 +125,7 @@ def test_a_second_one_ends_it_at_once(book: Path, exported: Path, tmp_path: Path
 
 @pytest.mark.parametrize("moment", [0.0, 0.03, 0.1])
 def test_a_kill_costs_only_what_is_not_committed(book: Path, exported: Path, tmp_path: Path, moment: float) -> None:
-    run = ["index", book, "--model", exported, "--filter-threshold", "none", "--out"]
+    run: list[str | Path] = ["index", book, "--model", exported, "--filter-threshold", "none", "--out"]
     started(0, *run, tmp_path / "whole").communicate()
     index = tmp_path / "index"
     process = started(0.05, *run, index)

@@ -260,7 +260,7 @@ def test_binary_files_are_not_counted(tmp_path: Path) -> None:
     write(tmp_path, {"a.txt": "x" * 10, "b.bin": bytes(1000), "c/d.md": "y" * 5, "e.json": "no json"})
     report = ReadReport()
     assert input_bytes([tmp_path]) == 22
-    assert [(d.id, report.bytes) for d in read_documents([tmp_path], report=report)] == [("a.txt", 0), ("c/d.md", 10)]
+    assert [(d.id, report.bytes) for d in read_documents([tmp_path], report=report)] == [("a.txt", 10), ("c/d.md", 15)]
     assert report.bytes == 22
 
 
