@@ -213,7 +213,7 @@ def test_an_emptied_index(densephrases: Command, index: Path) -> None:
         ([""], "expected a text with at least one word"),
         ([QUESTION, "-k", "0"], "-k 0 is no number of results"),
         ([QUESTION, "--effort", "2"], "--effort 2.0 is out of range"),
-        ([QUESTION, "--lexical-weight", "-1"], "lexical_weight=-1.0 is no weight"),
+        ([QUESTION, "--lexical-weight", "-1"], "--lexical-weight -1.0 is no weight"),
         ([QUESTION, "--min-confidence", "0.5"], "needs a model with a calibration"),
         ([QUESTION, "--where", "lang"], "--where lang is not of the form key=value"),
         ([QUESTION, "--file", "none"], "Both a question and --file are given"),

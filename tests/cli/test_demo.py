@@ -42,8 +42,9 @@ def test_five_answered_questions(densephrases: Command, articles: Path, monkeypa
     blocks = [block.splitlines() for block in first.out.strip().split("\n\n")]
     assert [block[0] for block in blocks] == list(demo.SHOWN)
     date, wood = blocks[0], blocks[4]
-    assert date[1:] == ["  14 October 1066", f"  {ARTICLES['Battle of Hastings']}", "  Battle of Hastings"]
-    assert wood[1:] == ["  spruce", f"  {ARTICLES['Violin']}", "  Violin"]
+    for block, title, answer in ((date, "Battle of Hastings", "14 October 1066"), (wood, "Violin", "spruce")):
+        assert block[1:3] == [f"  {answer}", f"  {ARTICLES[title].replace(answer, f'«{answer}»', 1)}"]
+        assert block[3].startswith(f"  {title}")
 
     monkeypatch.setattr(OnnxEncoder, "forward_passages", lambda *_: pytest.fail("must not index again"))
     again = densephrases("demo", "--no-prompt")

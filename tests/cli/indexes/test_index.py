@@ -64,7 +64,7 @@ def test_several_paths_and_settings(densephrases: Command, corpus: Path, exporte
     ("options", "message"),
     [
         (["--quantizer", "pq"], "needs a model with a product quantizer"),
-        (["--quantizer", "int8", "--candidates", "passages"], "candidates='passages' goes with quantizer='pq'"),
+        (["--quantizer", "int8", "--candidates", "passages"], "--candidates 'passages' goes with quantizer='pq'"),
     ],
 )
 def test_settings_that_do_not_go_together(
@@ -85,7 +85,7 @@ def test_a_gpu_where_there_is_none(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     result = densephrases(*arguments)
     assert is_one_sentence(result)
-    assert "device='cuda' needs a GPU" in result.err
+    assert "--device 'cuda' needs a GPU" in result.err
     assert not (tmp_path / "index").exists()
 
 
