@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from densephrases.cli.conditions import Since, Until, Where, parse_conditions
 from densephrases.cli.lines import counted, read_lines
 from densephrases.cli.options import Effort, IndexArgument, IndexModel, LexicalWeight, Task, Truecase, VerifyOption
-from densephrases.errors import ConfigError, DataError
+from densephrases.errors import DataError
 from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.search.request import SearchRequest, Unit
 
@@ -31,12 +32,9 @@ def ask(
     ] = None,
     k: Annotated[int, typer.Option("-k", help="Number of answers per question.")] = SHOWN,
     unit: Annotated[Unit, typer.Option(help="What counts as one answer.")] = "phrase",
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUE", help="Only documents with this metadata; repeat a key to allow several values."
-        ),
-    ] = None,
+    where: Where = None,
+    since: Since = None,
+    until: Until = None,
     documents_file: Annotated[
         Path | None, typer.Option(help="File with the ids of the documents to search, one per line.")
     ] = None,
@@ -67,7 +65,7 @@ def ask(
     request = SearchRequest(
         k=k,
         unit=unit,
-        where=_where(where),
+        where=parse_conditions(where, since, until),
         documents=None if documents_file is None else read_lines(documents_file),
         min_confidence=min_confidence,
         effort=effort,
@@ -94,18 +92,6 @@ def no_answer(request: SearchRequest) -> str:
     if request.filter.matches_all:
         return "No answer: the index holds no text."
     return "No answer: no document meets the conditions."
-
-
-def _where(conditions: list[str] | None) -> dict[str, list[str]] | None:
-    if not conditions:
-        return None
-    wanted: dict[str, list[str]] = {}
-    for condition in conditions:
-        key, equals, value = condition.partition("=")
-        if not key or not equals:
-            raise ConfigError(f"--where {condition} is not of the form key=value; expected for example lang=en.")
-        wanted.setdefault(key, []).append(value)
-    return wanted
 
 
 def _show(request: SearchRequest, as_json: bool, *, single: bool, batch: bool) -> tuple["Show", SearchRequest]:

@@ -10,6 +10,7 @@ from densephrases.atomic_files import make_folder
 from densephrases.errors import DataError, PhraseIndexError
 from densephrases.index.build.builder import SegmentBuilder
 from densephrases.index.build.merge import Run, add_candidates, copy_runs, is_whole, largest_segment, plan_merge
+from densephrases.index.build.origins import Origins
 from densephrases.index.commits import Commits
 from densephrases.index.disk_usage import DiskUsage
 from densephrases.index.files.durable import full_disk_explained
@@ -24,6 +25,7 @@ from densephrases.index.snapshot import Snapshot, problems
 from densephrases.model.encoder import Encoder
 from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.text.documents import Document
+from densephrases.text.readers.folders.roots import Roots, whole_path
 from densephrases.version import __version__
 
 
@@ -155,10 +157,19 @@ class IndexFolder:
         return self._build(documents, encoder, progress, replacing=False)
 
     def update(
-        self, documents: Iterable[Document], encoder: Encoder, progress: ProgressCallback | None = None
+        self,
+        documents: Iterable[Document],
+        encoder: Encoder,
+        progress: ProgressCallback | None = None,
+        *,
+        replace_others: bool = False,
     ) -> Progress:
-        """Add documents, replacing those whose content has changed."""
-        return self._build(documents, encoder, progress, replacing=True)
+        """Add documents, replacing those whose content has changed.
+
+        A file that would replace a document of another root, or one that came from no known file, is refused unless
+        `replace_others`.
+        """
+        return self._build(documents, encoder, progress, replacing=True, replace_others=replace_others)
 
     def delete(self, ids: Iterable[str]) -> int:
         """Delete documents; if one of them is not there, none is deleted."""
@@ -173,18 +184,40 @@ class IndexFolder:
             self._commits.commit((), list(found.values()), building=self.manifest.building)
         return len(wanted)
 
+    @property
+    def roots(self) -> Roots:
+        """The folders that documents came from."""
+        return Roots.from_recorded(self.manifest.roots)
+
+    def move_root(self, name: str, folder: Path) -> None:
+        """Record that a folder from which the index has documents is now elsewhere."""
+        with self._writing():
+            root = self.roots.named(name)
+            if root is None:
+                known = ", ".join(sorted(self.manifest.roots)) or "none"
+                raise DataError(f"The index has no root '{name}'; it has {known}.")
+            self._commits.new_roots[name] = {"folder": str(whole_path(folder)), "prefix": root.prefix}
+            self._commits.save(self.manifest.segments, building=self.manifest.building)
+
     def optimize(self) -> None:
         """Merge all segments and leave out what is deleted; asking becomes faster and the folder smaller."""
         with self._writing(keep_previous=False):
             self._merge(0, renew=True)
 
     def _build(
-        self, documents: Iterable[Document], encoder: Encoder, progress: ProgressCallback | None, *, replacing: bool
+        self,
+        documents: Iterable[Document],
+        encoder: Encoder,
+        progress: ProgressCallback | None,
+        *,
+        replacing: bool,
+        replace_others: bool = False,
     ) -> Progress:
         self.settings.refuse_other_model(encoder)
         self.settings.refuse_other_limits(encoder)
         with self._writing():
-            builder = SegmentBuilder(self._commits, encoder, progress or (lambda _: None), replacing=replacing)
+            origins = Origins(self._commits, replace_others=replace_others)
+            builder = SegmentBuilder(self._commits, encoder, progress or (lambda _: None), origins, replacing=replacing)
             builder.run(documents)
             self._merge(self._first_merged())
             return builder.finished()

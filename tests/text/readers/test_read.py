@@ -322,7 +322,8 @@ def bomb(head: bytes, repeated: bytes, tail: bytes, path: Path) -> None:
 READ_IN_BOUNDS = """
 import sys
 from pathlib import Path
-from densephrases.text.readers.read import ReadReport, read_documents
+from densephrases.text.readers.folders.read_report import ReadReport
+from densephrases.text.readers.read import read_documents
 report = ReadReport()
 found = [document.id for document in read_documents([Path(sys.argv[1])], report=report)]
 (peak,) = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]

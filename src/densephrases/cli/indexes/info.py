@@ -31,10 +31,12 @@ def info(
     found, usage = opened.info(), opened.disk_usage() if storage else None
     if as_json:
         extra = {} if usage is None else {"storage": asdict(usage) | {"bytes_per_token": usage.bytes_per_token}}
-        typer.echo(json.dumps(asdict(found) | extra))
+        typer.echo(json.dumps(asdict(found) | {"roots": opened.manifest.roots} | extra))
         return
     for name, value in _described(found).items():
         typer.echo(f"{name:<17} {value}")
+    for root in opened.roots.roots:
+        typer.echo(f"{'root':<17} {root.name}: {root.folder}, ids {root.prefix or 'without a prefix'}")
     if usage is not None:
         Console(highlight=False).print(_usage_table(usage))
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from densephrases.errors import DataError
 from densephrases.index.build.chunks import EncodedChunk, encode_ahead
 from densephrases.index.build.gpu_pipeline import encode_in_bulk
+from densephrases.index.build.origins import Origins
 from densephrases.index.commits import Commits
 from densephrases.index.progress import Progress, ProgressCallback
 from densephrases.index.segment.document_keys import PreparedDocument
@@ -33,8 +34,11 @@ _LOOKED_UP_CHARACTERS = 1 << 18
 class SegmentBuilder:
     """Takes documents, skips those that are in the index already, and commits the rest as partial segments."""
 
-    def __init__(self, commits: Commits, encoder: Encoder, progress: ProgressCallback, *, replacing: bool) -> None:
+    def __init__(
+        self, commits: Commits, encoder: Encoder, progress: ProgressCallback, origins: Origins, *, replacing: bool
+    ) -> None:
         self.commits = commits
+        self._origins = origins
         self.encoder = encoder
         self.report = progress
         self.replacing = replacing
@@ -53,7 +57,7 @@ class SegmentBuilder:
 
     def run(self, documents: Iterable[Document]) -> None:
         """What is encoded before something fails is committed as well."""
-        encoded = self._encoded(documents)
+        encoded = self._encoded(self._origins.recorded(documents))
         try:
             for chunk in encoded:
                 self._write(chunk)
@@ -101,6 +105,8 @@ class SegmentBuilder:
                     f"The index already has a document with id {identifier!r} and another content; "
                     "update it, or delete it first."
                 )
+            stored = self.commits.snapshot.segments[location.segment].record(location.document)
+            self._origins.refuse_other(prepared.document, stored)
         self._on_the_way[identifier] = location
         return True
 

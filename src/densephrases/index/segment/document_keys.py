@@ -23,15 +23,17 @@ class PreparedDocument:
 
     document: Document
     text: bytes
-    record: bytes  # id, title and metadata as JSON
+    record: bytes  # id, title and metadata as JSON, and the file that it came from, if any
     hash: int
-    digest: int  # of title, text and metadata
+    digest: int  # of title, text and metadata, but not of the file
 
     @classmethod
     def from_document(cls, document: Document) -> Self:
         _refuse_what_is_no_text(document)
-        record = _json(document, [document.id, document.title, dict(document.metadata)])
-        content = _json(document, [document.title, dict(document.metadata)], sort_keys=True)
+        metadata = document.own_metadata()
+        file: list[object] = [] if document.file is None else [None, document.file.to_list()]
+        record = _json(document, [document.id, document.title, metadata, *file])
+        content = _json(document, [document.title, metadata], sort_keys=True)
         text = document.text.encode()
         return cls(document, text, record, id_hash(document.id), _hash64(content + b"\0" + text))
 

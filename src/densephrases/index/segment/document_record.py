@@ -1,0 +1,28 @@
+"""What a segment stores of a document beside its text and its passages."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Self
+
+from densephrases.text.documents import SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """A document without its text; `metadata` has the entries of its file, where it has none of its own."""
+
+    id: str
+    title: str
+    metadata: dict[str, Any]
+    file: SourceFile | None = None
+
+    @classmethod
+    def from_json(cls, record: bytes) -> Self:
+        """A list of id, title, metadata, null and the file; the last two are left out if it came from none.
+
+        Raises:
+            ValueError, TypeError: No writer has written it.
+        """
+        identifier, title, metadata, *more = json.loads(record)
+        file = SourceFile.from_list(more[1]) if len(more) > 1 else None
+        return cls(identifier, title, metadata if file is None else {**file.metadata(), **metadata}, file)
