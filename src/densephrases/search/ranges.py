@@ -4,11 +4,12 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from densephrases.errors import ConfigError
 
 Bound = str | int | float
+Comparison = Literal[">=", "<=", ">", "<"]
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,

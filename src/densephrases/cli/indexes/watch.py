@@ -2,6 +2,7 @@
 
 import signal
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -29,6 +30,8 @@ from densephrases.errors import DensePhrasesError, IndexBusyError
 if TYPE_CHECKING:
     from densephrases.index.sync.options import SyncOptions
     from densephrases.search.phrase_index import PhraseIndex
+
+_RETRY_SECONDS = 5.0  # after a problem
 
 
 def watch(
@@ -76,6 +79,7 @@ class _Watcher:
         self._opened, self._paths, self._options = opened, paths, options
         self._problem = ""
         self._pending = False
+        self._retry_at = 0.0
 
     def run(self) -> None:
         from densephrases.index.sync.watch import change_signals
@@ -84,16 +88,17 @@ class _Watcher:
         self._sync()  # what cannot work is refused at once
         _say(f"Watching {listed([str(path) for path in watched])}; Ctrl-C stops.")
         for changed in change_signals(watched, threading.Event()):
-            if changed or self._pending:
+            if changed or (self._pending and time.monotonic() >= self._retry_at):
                 self._try()
 
     def _try(self) -> None:
         """A problem is told once, and tried again until it is gone."""
         try:
             self._sync()
-            self._problem = ""
+            self._problem, self._retry_at = "", 0.0
         except DensePhrasesError as error:
             self._pending = True
+            self._retry_at = time.monotonic() + _RETRY_SECONDS
             problem = "The index is being written by another process." if isinstance(error, IndexBusyError) else error
             if str(problem) != self._problem:
                 self._problem = str(problem)

@@ -18,7 +18,10 @@ from densephrases.model.encoder import Encoder
 from densephrases.text.documents import Document, SourceFile
 from densephrases.text.readers.folders.found_files import FoundFile, Places
 from densephrases.text.readers.folders.read_report import ReadReport
+from densephrases.text.readers.folders.roots import whole_path
 from densephrases.text.readers.read import read_files
+
+_MANY_GONE = 2  # files of a folder that are not deleted together unless it is said that they may
 
 
 @dataclass(slots=True)
@@ -112,11 +115,24 @@ class FolderSync:
         self.changes.deleted = sorted(self._deletable()) if self.options.prune else []
 
     def _refuse_empty(self) -> None:
-        if self.options.prune and self._gone and not self._present and not self.options.allow_empty:
-            raise DataError(
-                f"All {len(self._gone):,} files that the index has from '{self.places.places[0]}' are gone; if that is "
-                "so, give --allow-empty to delete their documents, else see whether a drive is missing."
-            )
+        """A drive that is not mounted is an empty folder; the last file of a folder may well be deleted."""
+        if not self.options.prune or self.options.allow_empty or len(self._gone) < _MANY_GONE:
+            return
+        gone = [self._whole(known.source.root, known.source.path) for known in self._gone]
+        present = [self._whole(*key) for key in self._present]
+        for place in self.places.places:
+            whole = whole_path(place)
+            missing = sum(path.is_relative_to(whole) for path in gone)
+            if missing >= _MANY_GONE and not any(path.is_relative_to(whole) for path in present):
+                raise DataError(
+                    f"All {missing:,} files that the index has from '{place}' are gone; if that is so, give "
+                    "--allow-empty to delete their documents, else see whether a drive is missing."
+                )
+
+    def _whole(self, root: str, path: str) -> Path:
+        found = self.places.roots.named(root)
+        assert found is not None
+        return found.folder / path
 
     def _deletable(self) -> set[str]:
         """A document that is now in another file stays."""

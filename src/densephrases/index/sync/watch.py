@@ -21,8 +21,10 @@ def change_signals(paths: Sequence[Path], stop: Event) -> Iterator[bool]:
     """
     while not stop.is_set():
         yield from _until_replaced(paths, stop)
-        while not stop.is_set() and _identities(paths) is None:
-            stop.wait(_TIMEOUT_MS / 1000)
+        if _identities(paths) is None:
+            yield True
+        while not stop.wait(_TIMEOUT_MS / 1000) and _identities(paths) is None:
+            yield False
 
 
 def _until_replaced(paths: Sequence[Path], stop: Event) -> Iterator[bool]:
