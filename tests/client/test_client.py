@@ -47,6 +47,7 @@ def client(service: Running) -> Iterator[Client]:
         {"unit": "document", "where": {"lang": ("en", "de")}},
         {"documents": {"tower", "paris"}, "effort": 1.0},
         {"where": {"year": 1889}, "exact": True},
+        {"where": {"year": {">=": 1800, "<": 1900}}},
         {"lexical_weight": 2.0},
         {"explain": True},
     ],

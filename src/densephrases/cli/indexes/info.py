@@ -33,10 +33,10 @@ def info(
         extra = {} if usage is None else {"storage": asdict(usage) | {"bytes_per_token": usage.bytes_per_token}}
         typer.echo(json.dumps(asdict(found) | {"roots": opened.manifest.roots} | extra))
         return
-    for name, value in _described(found).items():
+    *lines, state = _described(found).items()
+    roots = [("root", f"{each.name}: {each.folder}, ids {each.prefix or 'as paths'}") for each in opened.roots.roots]
+    for name, value in [*lines, *roots, state]:
         typer.echo(f"{name:<17} {value}")
-    for root in opened.roots.roots:
-        typer.echo(f"{'root':<17} {root.name}: {root.folder}, ids {root.prefix or 'without a prefix'}")
     if usage is not None:
         Console(highlight=False).print(_usage_table(usage))
 
