@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from densephrases.data.squad import sample_path
-from densephrases.sample import articles_path
 from densephrases.index.folder import IndexFolder
+from densephrases.sample import articles_path
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
 from densephrases.text.readers.read import read_documents

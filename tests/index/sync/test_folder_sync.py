@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from densephrases.errors import ConfigError, DataError
 from densephrases.index.folder import IndexFolder
+from densephrases.index.segment.reader import Segment
 from densephrases.index.settings import IndexSettings
 from densephrases.index.sync.folder_sync import Changes, FolderSync
 from densephrases.index.sync.options import SyncOptions
@@ -168,6 +169,20 @@ def test_an_index_without_recorded_roots_keeps_its_ids(
     with pytest.raises(DataError, match=r"'b.txt' and another content, and does not know .*--replace-others"):
         sync(index, encoder, docs)
     assert sync(index, encoder, docs, replace_others=True) == Changes(replaced=["b.txt"], unchanged=1)
+
+
+def test_without_pruning_only_given_files_are_looked_up(
+    index: IndexFolder, encoder: HashEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs = write(tmp_path / "docs", {f"{n}.txt": f"the city {n}" for n in range(9)})
+    rows = write(tmp_path / "rows", {"a.csv": "text,path\nthe sea,x\na river,y\n", "b.csv": "text\nthe sun\na tower\n"})
+    sync(index, encoder, docs, rows)
+    read: list[int] = []
+    record = Segment.record
+    monkeypatch.setattr(Segment, "record", lambda self, number: read.append(number) or record(self, number))
+    assert sync(index, encoder, docs / "3.txt", rows / "b.csv", prune=False) == Changes(unchanged=3)
+    assert len(read) == 3
+    assert sync(index, encoder, rows, prune=False) == Changes(unchanged=4), "also where a column hides the path"
 
 
 def test_unknown_options() -> None:

@@ -51,8 +51,8 @@ class FolderSync:
     """Finds the files that are new or changed when it is made; `documents` reads them.
 
     A file of the same size and date as when it was read is unchanged. The content of others is compared, so that a file
-    which was only touched is not encoded again. Files that the index knows are kept in step also where they would be
-    left out now. A file that cannot be read keeps its documents.
+    which was only touched is not encoded again. With `prune`, files that the index knows are kept in step also where
+    they would be left out now. A file that cannot be read keeps its documents.
 
     Args:
         folder: The index.
@@ -76,7 +76,7 @@ class FolderSync:
         )
         self._folder = folder
         self._snapshot = folder.snapshot
-        self._known = KnownFiles.from_snapshot(self._snapshot)
+        self._known = KnownFiles(self._snapshot, scan=options.prune)
         self._settled_ns = time.time_ns() - int(options.settle_seconds * 1e9)
         self._present: set[FileKey] = set()
         self._gone: list[KnownFile] = []
@@ -110,7 +110,7 @@ class FolderSync:
                 self._classify(document)
                 yield document
             self._read_ids |= ids
-            if (known := self._known.files.get(_key(file))) is not None and self.report.skipped == skipped:
+            if (known := self._known.get(_key(file))) is not None and self.report.skipped == skipped:
                 self._stale += (each for each in self._known.ids(known) if each not in ids)
         self.changes.deleted = sorted(self._deletable()) if self.options.prune else []
 
@@ -144,7 +144,7 @@ class FolderSync:
         for file in self.places.files(self.report):
             self._present.add(_key(file))
             yield file
-        for key, known in self._known.files.items():
+        for key, known in list(self._known.files.items()) if self.options.prune else ():
             if key not in self._present and (file := self._known_file(known)) is not None:
                 yield file
 
@@ -171,7 +171,7 @@ class FolderSync:
             source = file.source()
         except OSError:  # reading it reports the error
             return True
-        known = self._known.files.get(_key(file))
+        known = self._known.get(_key(file))
         if known is not None and known.is_same(source):
             self.changes.unchanged += known.documents
             return False
