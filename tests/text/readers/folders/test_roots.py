@@ -74,6 +74,8 @@ def test_names_that_the_user_gives(tmp_path: Path) -> None:
     assert prefixes(Roots().with_places([place], {"": place})) == {"docs": ""}
     named = Roots().with_places([], {"notes": place})
     assert named.with_places([place]) == named
+    with pytest.raises(DataError, match="is known as 'notes', and its ids stay as they are"):
+        named.with_places([], {"other": place})
     with pytest.raises(DataError, match="would begin as those of"):
         Roots().with_places([place]).with_places([], {"": folder(tmp_path / "other")})
     with pytest.raises(DataError, match="names no folder"):

@@ -77,6 +77,11 @@ class Roots:
         return self._with(Root(name or folder.name or _NAMELESS, folder, f"{name}/" if name else ""))
 
     def _with(self, root: Root) -> Self:
+        if twin := next((each for each in self.roots if each.folder == root.folder and each.name != root.name), None):
+            raise DataError(
+                f"'{root.folder}' is known as '{twin.name}', and its ids stay as they are; give it without "
+                f"--root {root.name}=."
+            )
         same = self.named(root.name)
         if same is not None:
             refuse_other_folder(same, root.folder)
