@@ -10,7 +10,6 @@ from densephrases.atomic_files import make_folder
 from densephrases.errors import DataError, PhraseIndexError
 from densephrases.index.build.builder import SegmentBuilder
 from densephrases.index.build.merge import Run, add_candidates, copy_runs, is_whole, largest_segment, plan_merge
-from densephrases.index.build.origins import Origins
 from densephrases.index.commits import Commits
 from densephrases.index.disk_usage import DiskUsage
 from densephrases.index.files.durable import full_disk_explained
@@ -216,8 +215,8 @@ class IndexFolder:
         self.settings.refuse_other_model(encoder)
         self.settings.refuse_other_limits(encoder)
         with self._writing():
-            origins = Origins(self._commits, replace_others=replace_others)
-            builder = SegmentBuilder(self._commits, encoder, progress or (lambda _: None), origins, replacing=replacing)
+            report = progress or (lambda _: None)
+            builder = SegmentBuilder(self._commits, encoder, report, replacing=replacing, replace_others=replace_others)
             builder.run(documents)
             self._merge(self._first_merged())
             return builder.finished()

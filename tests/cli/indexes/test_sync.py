@@ -56,9 +56,8 @@ def test_another_folder_of_the_same_name(densephrases: Command, projects: Path, 
     assert f"--root OTHER={other}" in refused.err
     assert densephrases("update", index, "--root", f"second={other}").code == 0
     assert ids(index) == ["README.md", "second/README.md"]
-    (projects / "pa").rename(projects / "moved")
-    (projects / "moved").rename(projects / "new")
-    shutil.move(projects / "new", projects / "there" / "pa") if (projects / "there").mkdir() is None else None
+    (projects / "there").mkdir()
+    (projects / "pa").rename(projects / "there" / "pa")
     moved = densephrases("sync", index, projects / "there" / "pa", "--moved")
     assert moved.out.endswith(", 1 unchanged\n")
     assert ids(index) == ["README.md", "second/README.md"]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from densephrases.errors import ConfigError, DataError
 from densephrases.index.folder import IndexFolder
+from densephrases.index.segment.document_record import DocumentRecord
 from densephrases.index.segment.reader import Segment
 from densephrases.index.settings import IndexSettings
 from densephrases.index.sync.folder_sync import Changes, FolderSync
@@ -178,8 +179,13 @@ def test_without_pruning_only_given_files_are_looked_up(
     rows = write(tmp_path / "rows", {"a.csv": "text,path\nthe sea,x\na river,y\n", "b.csv": "text\nthe sun\na tower\n"})
     sync(index, encoder, docs, rows)
     read: list[int] = []
-    record = Segment.record
-    monkeypatch.setattr(Segment, "record", lambda self, number: read.append(number) or record(self, number))
+    original = Segment.record
+
+    def record(segment: Segment, number: int) -> DocumentRecord:
+        read.append(number)
+        return original(segment, number)
+
+    monkeypatch.setattr(Segment, "record", record)
     assert sync(index, encoder, docs / "3.txt", rows / "b.csv", prune=False) == Changes(unchanged=3)
     assert len(read) == 3
     assert sync(index, encoder, rows, prune=False) == Changes(unchanged=4), "also where a column hides the path"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -117,7 +117,7 @@ class _Watcher:
             _say(f"{datetime.now():%H:%M:%S} {', '.join(told)}; {len(self._opened):,} documents")
 
 
-def _fields(options: "SyncOptions") -> dict[str, object]:
+def _fields(options: "SyncOptions") -> dict[str, Any]:
     return {name: getattr(options, name) for name in options.__dataclass_fields__}
 
 

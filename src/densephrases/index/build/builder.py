@@ -35,10 +35,16 @@ class SegmentBuilder:
     """Takes documents, skips those that are in the index already, and commits the rest as partial segments."""
 
     def __init__(
-        self, commits: Commits, encoder: Encoder, progress: ProgressCallback, origins: Origins, *, replacing: bool
+        self,
+        commits: Commits,
+        encoder: Encoder,
+        progress: ProgressCallback,
+        *,
+        replacing: bool,
+        replace_others: bool = False,
     ) -> None:
         self.commits = commits
-        self._origins = origins
+        self._origins = Origins(commits, replace_others=replace_others)
         self.encoder = encoder
         self.report = progress
         self.replacing = replacing

@@ -145,8 +145,8 @@ class FolderSync:
             self._present.add(_key(file))
             yield file
         for key, known in list(self._known.files.items()) if self.options.prune else ():
-            if key not in self._present and (file := self._known_file(known)) is not None:
-                yield file
+            if key not in self._present and (still := self._known_file(known)) is not None:
+                yield still
 
     def _known_file(self, known: KnownFile) -> FoundFile | None:
         """None if it is not below the places, or gone."""

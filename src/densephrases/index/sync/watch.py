@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 from densephrases.errors import DataError, MissingExtraError
 
@@ -36,7 +37,7 @@ def _until_replaced(paths: Sequence[Path], stop: Event) -> Iterator[bool]:
             "Watching folders needs watchfiles; install it with: pip install 'densephrases[watch]'"
         ) from error
     before, first = _identities(paths), True
-    options = {"debounce": _LONGEST_BURST_MS, "step": _STEP_MS, "rust_timeout": _TIMEOUT_MS}
+    options: Any = {"debounce": _LONGEST_BURST_MS, "step": _STEP_MS, "rust_timeout": _TIMEOUT_MS}
     try:
         for changes in watch(*paths, watch_filter=None, stop_event=stop, yield_on_timeout=True, **options):
             yield first or bool(changes)
