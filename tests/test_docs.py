@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from densephrases.data.squad import sample_path
+from densephrases.index.folder import IndexFolder
 from densephrases.sample import articles_path
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
@@ -98,6 +99,8 @@ def _prepare(folder: Path, indexes: Path, page: Path) -> None:
     made = {"notes", "notes-index"} if "--out notes-index" in page.read_text(encoding="utf-8") else set()
     for name in {"notes", "notes-index", "sample-index"} - made:
         shutil.copytree(indexes / name, folder / name)
+    if "notes-index" not in made:
+        IndexFolder.open(folder / "notes-index").move_root("notes", folder / "notes")
 
 
 @pytest.fixture

@@ -12,7 +12,15 @@ class ConfigError(DensePhrasesError, ValueError):
 
 
 class DataError(DensePhrasesError, ValueError):
-    """An input file that is missing, unreadable or not in the expected format."""
+    """An input file that is missing, unreadable or not in the expected format.
+
+    Attributes:
+        kind: A word or two under which summaries count it.
+    """
+
+    def __init__(self, message: str, kind: str = "unreadable") -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class ModelError(DensePhrasesError):

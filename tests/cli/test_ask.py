@@ -179,6 +179,10 @@ def test_conditions(densephrases: Command, exported: Path, tmp_path: Path) -> No
         ("--where", "lang=en"): {"a"},
         ("--where", "lang=en", "--where", "lang=de"): {"a", "b"},
         ("--where", "lang=en", "--where", "year=2"): set(),
+        ("--where", "year>=2"): {"b"},
+        ("--where", "year<2", "--where", "lang=fr"): {"c"},
+        ("--since", "2020-01-01", "--where", "type=jsonl"): {"a", "b", "c"},
+        ("--until", "2020-01-01"): set(),
         ("--documents-file", tmp_path / "ids"): {"b", "c"},
         ("--documents-file", tmp_path / "ids", "--where", "year=1"): {"c"},
     }.items():

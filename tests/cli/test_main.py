@@ -82,7 +82,8 @@ def test_the_commands() -> None:
     assert found["tune"] == ["confidence", "filter", "length", "lexical", "quantizer", "ranking", "verification"]
     assert found["eval"] == ["confidence", "open", "own", "reader", "reading", "slots"]
     assert found.keys() == {
-        *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "serve", "mcp", "demo"),
+        *("index", "ask", "extract", "list", "add", "update", "sync", "watch", "delete", "optimize", "info", "check"),
+        *("serve", "mcp", "demo"),
         *("train", "generate", "tune", "eval", "export", "import-original"),
     }
 

@@ -47,6 +47,7 @@ def client(service: Running) -> Iterator[Client]:
         {"unit": "document", "where": {"lang": ("en", "de")}},
         {"documents": {"tower", "paris"}, "effort": 1.0},
         {"where": {"year": 1889}, "exact": True},
+        {"where": {"year": {">=": 1800, "<": 1900}}},
         {"lexical_weight": 2.0},
         {"explain": True},
     ],
@@ -154,6 +155,9 @@ def test_every_method_of_an_index_that_concerns_documents() -> None:
         "disk_usage",
         "searcher",
         "fit",
+        "sync",
+        "roots",
+        "documents",
     }
     public = {name for name in vars(PhraseIndex) if not name.startswith("_")} - about_folders
     assert public <= set(dir(Client))

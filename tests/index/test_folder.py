@@ -573,7 +573,7 @@ def test_folders_that_are_no_index(tmp_path: Path, encoder: HashEncoder) -> None
     with pytest.raises(PhraseIndexError, match="not valid JSON"):
         IndexFolder.open(tmp_path)
     for values, message in [
-        ({"schema_version": 2}, "schema version 2, this package reads 7 and 8"),
+        ({"schema_version": 2}, "schema version 2, this package reads 7 to 9"),
         ([], "version None"),
     ]:
         (tmp_path / "manifest.json").write_text(json.dumps(values))

@@ -8,7 +8,8 @@ import pytest
 
 from densephrases.sample import SAMPLE_QUESTIONS, SampleQuestion, articles_path
 from densephrases.text.documents import Document
-from densephrases.text.readers.read import ReadReport, read_documents
+from densephrases.text.readers.folders.read_report import ReadReport
+from densephrases.text.readers.read import read_documents
 
 TOPICS = {"science", "animals", "geography", "history", "people", "technology", "food", "sports", "arts"}
 

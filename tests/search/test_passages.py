@@ -7,7 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.index.segment.reader import DocumentRecord, Segment
+from densephrases.index.segment.document_record import DocumentRecord
+from densephrases.index.segment.reader import Segment
 from densephrases.search.passages import FoundPassage, sampled_texts, sentences_around
 from densephrases.text.sentences import TextSpan
 from tests.text.sentence_oracle import sentences_around as around_one

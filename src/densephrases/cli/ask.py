@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from densephrases.cli.conditions import Since, Until, Where, parse_conditions
 from densephrases.cli.lines import counted, read_lines
 from densephrases.cli.options import Effort, IndexArgument, IndexModel, LexicalWeight, Task, Truecase, VerifyOption
-from densephrases.errors import ConfigError, DataError
+from densephrases.errors import DataError
 from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.search.request import SearchRequest, Unit
 
@@ -29,10 +30,6 @@ Question = Annotated[
 ]
 AnswerCount = Annotated[int, typer.Option("-k", help="Number of answers per question.")]
 AnswerUnit = Annotated[Unit, typer.Option(help="What counts as one answer.")]
-Conditions = Annotated[
-    list[str] | None,
-    typer.Option(metavar="KEY=VALUE", help="Only documents with this metadata; repeat a key to allow several values."),
-]
 DocumentsFile = Annotated[Path | None, typer.Option(help="File with the ids of the documents to search, one per line.")]
 MinConfidence = Annotated[float, typer.Option(help="Drop answers below this probability, from 0 to 1.")]
 Why = Annotated[bool, typer.Option("--why", help="Explain each answer: its scores, and what words it matches.")]
@@ -45,7 +42,9 @@ def ask(
     question: Question = None,
     k: AnswerCount = SHOWN,
     unit: AnswerUnit = "phrase",
-    where: Conditions = None,
+    where: Where = None,
+    since: Since = None,
+    until: Until = None,
     documents_file: DocumentsFile = None,
     min_confidence: MinConfidence = 0.0,
     effort: Effort = DEFAULT_EFFORT,
@@ -73,7 +72,7 @@ def ask(
     request = SearchRequest(
         k=k,
         unit=unit,
-        where=_where(where),
+        where=parse_conditions(where, since, until),
         documents=None if documents_file is None else read_lines(documents_file),
         min_confidence=min_confidence,
         effort=effort,
@@ -100,18 +99,6 @@ def no_answer(request: SearchRequest) -> str:
     if request.filter.matches_all:
         return "No answer: the index holds no text."
     return "No answer: no document meets the conditions."
-
-
-def _where(conditions: list[str] | None) -> dict[str, list[str]] | None:
-    if not conditions:
-        return None
-    wanted: dict[str, list[str]] = {}
-    for condition in conditions:
-        key, equals, value = condition.partition("=")
-        if not key or not equals:
-            raise ConfigError(f"--where {condition} is not of the form key=value; expected for example lang=en.")
-        wanted.setdefault(key, []).append(value)
-    return wanted
 
 
 def _show(request: SearchRequest, as_json: bool, *, single: bool, batch: bool) -> tuple["Show", SearchRequest]:

@@ -51,16 +51,20 @@ def demo(
 
 
 def _sample_index(folder: Path, encoder: "Encoder") -> "PhraseIndex":
-    from densephrases.cli.show.building import Building, console
+    from densephrases.cli.show.building import Building, console, source_of
     from densephrases.index.manifest import MANIFEST_FILE, Manifest
+    from densephrases.index.sync.options import SyncOptions
     from densephrases.sample import articles_path
     from densephrases.search.phrase_index import PhraseIndex
     from densephrases.serve.runtime.suggested_questions import SUGGESTIONS_FILE
+    from densephrases.text.readers.folders.read_report import ReadReport
 
     if (folder / MANIFEST_FILE).is_file() and not Manifest.load(folder).building:
         return PhraseIndex.open(folder, encoder)
     console.print(f"Indexing the sample articles once; the index is kept in {folder}.", markup=False, soft_wrap=True)
-    with Building(folder, [articles_path()], strict=True) as building:
+    report = ReadReport()
+    documents, files = source_of(folder, [articles_path()], SyncOptions(strict=True), report)
+    with Building(folder, documents, files, report) as building:
         index = PhraseIndex.create(folder, building.documents(), model=_MODEL, progress=building.reported)
     replace_file(folder / SUGGESTIONS_FILE, "\n".join([*SHOWN, ""]))  # for `serve`
     return index

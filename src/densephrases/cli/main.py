@@ -16,9 +16,11 @@ from densephrases.errors import ConfigError, DensePhrasesError
 from densephrases.version import __version__
 
 COMMANDS = (
-    *("index", "ask", "extract", "add", "update", "delete", "optimize", "info", "check", "serve", "mcp", "demo"),
+    *("index", "ask", "extract", "list", "add", "update", "sync", "watch", "delete", "optimize", "info", "check"),
+    *("serve", "mcp", "demo"),
     *("train", "generate", "tune", "eval", "export", "import-original"),
 )
+_FUNCTIONS = {"list": "list_documents"}
 
 
 def _imported(name: str) -> Callable[..., None] | typer.Typer:
@@ -47,7 +49,8 @@ def _imported(name: str) -> Callable[..., None] | typer.Typer:
             from densephrases.cli import export as module
         case _:
             from densephrases.cli import indexes as module
-    command: Callable[..., None] | typer.Typer = getattr(module, "app", None) or getattr(module, name.replace("-", "_"))
+    function = _FUNCTIONS.get(name, name.replace("-", "_"))
+    command: Callable[..., None] | typer.Typer = getattr(module, "app", None) or getattr(module, function)
     return command
 
 

@@ -48,6 +48,8 @@ class Commits:
         self.folder = folder
         self.product_quantizer = pq
         self._next_number = 1
+        self.new_roots: dict[str, dict[str, str]] = {}
+        """Of the documents that are being added; the next commit records them."""
         self._lock = Lock()  # a state that was read before a commit must not replace it
         self.snapshot = self._newest(before)
 
@@ -76,6 +78,7 @@ class Commits:
         when no power loss can bring the former manifest back.
         """
         self.refresh()
+        self.new_roots = {}
         for place in (SEGMENTS_FOLDER, DELETED_FOLDER):
             (self.folder / place).mkdir(exist_ok=True)
         sync_folder(self.folder)
@@ -130,6 +133,7 @@ class Commits:
             manifest = self.manifest.with_segments(
                 tuple(entries), self._next_number, building=building, unfinished=parts
             )
+            manifest = replace(manifest, roots=manifest.roots | self.new_roots)
             snapshot = self._opened(manifest, self.snapshot)
             for folder in self._changed_folders(manifest):
                 sync_folder(folder)

@@ -26,6 +26,7 @@ from densephrases.index.snapshot import Snapshot, problems
 from densephrases.model.encoder import Encoder
 from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.text.documents import Document
+from densephrases.text.readers.folders.roots import Roots, whole_path
 from densephrases.version import __version__
 
 
@@ -167,10 +168,19 @@ class IndexFolder:
         return self._build(documents, encoder, progress, replacing=False)
 
     def update(
-        self, documents: Iterable[Document], encoder: Encoder, progress: ProgressCallback | None = None
+        self,
+        documents: Iterable[Document],
+        encoder: Encoder,
+        progress: ProgressCallback | None = None,
+        *,
+        replace_others: bool = False,
     ) -> Progress:
-        """Add documents, replacing those whose content has changed."""
-        return self._build(documents, encoder, progress, replacing=True)
+        """Add documents, replacing those whose content has changed.
+
+        A file that would replace a document of another root, or one that came from no known file, is refused unless
+        `replace_others`.
+        """
+        return self._build(documents, encoder, progress, replacing=True, replace_others=replace_others)
 
     def delete(self, ids: Iterable[str]) -> int:
         """Delete documents; if one of them is not there, none is deleted."""
@@ -185,18 +195,40 @@ class IndexFolder:
             self._commits.commit((), list(found.values()), building=self.manifest.building)
         return len(wanted)
 
+    @property
+    def roots(self) -> Roots:
+        """The folders that documents came from."""
+        return Roots.from_recorded(self.manifest.roots)
+
+    def move_root(self, name: str, folder: Path) -> None:
+        """Record that a folder from which the index has documents is now elsewhere."""
+        with self._writing():
+            root = self.roots.named(name)
+            if root is None:
+                known = ", ".join(sorted(self.manifest.roots)) or "none"
+                raise DataError(f"The index has no root '{name}'; it has {known}.")
+            self._commits.new_roots[name] = {"folder": str(whole_path(folder)), "prefix": root.prefix}
+            self._commits.save(self.manifest.segments, building=self.manifest.building)
+
     def optimize(self) -> None:
         """Merge all segments and leave out what is deleted, and parts of documents that a stopped build has left."""
         with self._writing(keep_previous=False):
             self._merge(0, renew=True)
 
     def _build(
-        self, documents: Iterable[Document], encoder: Encoder, progress: ProgressCallback | None, *, replacing: bool
+        self,
+        documents: Iterable[Document],
+        encoder: Encoder,
+        progress: ProgressCallback | None,
+        *,
+        replacing: bool,
+        replace_others: bool = False,
     ) -> Progress:
         self.settings.refuse_other_model(encoder)
         self.settings.refuse_other_limits(encoder)
         with self._writing():
-            builder = SegmentBuilder(self._commits, encoder, progress or (lambda _: None), replacing=replacing)
+            report = progress or (lambda _: None)
+            builder = SegmentBuilder(self._commits, encoder, report, replacing=replacing, replace_others=replace_others)
             builder.run(documents)
             self._merge(self._first_merged())
             return builder.finished()

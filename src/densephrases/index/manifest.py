@@ -15,7 +15,8 @@ from densephrases.index.kinds import CandidateKind
 from densephrases.index.settings import IndexSettings
 from densephrases.json_input import check_fields, read_json_file
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
+_WITHOUT_ROOTS = 8
 MANIFEST_FILE = "manifest.json"
 SEGMENTS_FOLDER = "segments"
 DELETED_FOLDER = "deleted"
@@ -95,6 +96,12 @@ def _refuse_negative(values: dict[str, Any], *names: str) -> None:
             raise ValueError(f"{name}={values[name]} is negative")
 
 
+def _refuse_other_keys(roots: dict[str, dict[str, str]]) -> None:
+    for name, root in roots.items():
+        if root.keys() != {"folder", "prefix"}:
+            raise ValueError(f"the root {name!r} has {sorted(root)}, expected 'folder' and 'prefix'"[:200])
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentPart:
     """A segment with consecutive passages of a document that is not complete. No search sees it.
@@ -129,6 +136,8 @@ class Manifest:
     segments: tuple[SegmentEntry, ...] = ()
     building: bool = False
     next_number: int = 1  # of a segment or a file of deletion marks: no number is used twice
+    roots: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Of files, by their names: the 'folder', and the 'prefix' of their documents' ids."""
     schema_version: int = SCHEMA_VERSION
     unfinished: tuple[DocumentPart, ...] = ()
 
@@ -175,9 +184,9 @@ class Manifest:
     @classmethod
     def _from_values(cls, values: Any, path: Path) -> Self:
         version = values.get("schema_version") if isinstance(values, dict) else None
-        if version not in (FORMER_SCHEMA, SCHEMA_VERSION):
+        if version not in (FORMER_SCHEMA, _WITHOUT_ROOTS, SCHEMA_VERSION):
             raise PhraseIndexError(
-                f"'{path}' has schema version {version}, this package reads {FORMER_SCHEMA} and {SCHEMA_VERSION}; "
+                f"'{path}' has schema version {version}, this package reads {FORMER_SCHEMA} to {SCHEMA_VERSION}; "
                 "use a matching version of densephrases or build a new index."
             )
         if _CHECKSUM in values and values.pop(_CHECKSUM) != _checksum(values):
@@ -187,6 +196,7 @@ class Manifest:
             )
         try:
             values = from_former(values, SCHEMA_VERSION) if version == FORMER_SCHEMA else values
+            values["schema_version"] = SCHEMA_VERSION
             segments = tuple(SegmentEntry.from_values(entry) for entry in values["segments"])
             unfinished = tuple(DocumentPart.from_values(part) for part in values.get("unfinished", ()))
             check_fields(IndexSettings, values["settings"])
@@ -198,6 +208,7 @@ class Manifest:
             }
             check_fields(cls, values)
             _refuse_negative(values, "next_number")
+            _refuse_other_keys(values.get("roots", {}))
             return cls(**values)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise PhraseIndexError(

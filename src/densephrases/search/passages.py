@@ -9,7 +9,8 @@ from itertools import accumulate
 import numpy as np
 
 from densephrases.arrays import Ints, owners
-from densephrases.index.segment.reader import DocumentRecord, Segment
+from densephrases.index.segment.document_record import DocumentRecord
+from densephrases.index.segment.reader import Segment
 from densephrases.search.scoring.pairs import Phrases
 from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.text.sentences import sentence_spans

@@ -14,18 +14,24 @@ from densephrases.index.kinds import CandidateKind, Device, Quantizer
 from densephrases.index.manifest import Manifest
 from densephrases.index.progress import Progress, ProgressCallback
 from densephrases.index.settings import IndexSettings
+from densephrases.index.sync.folder_sync import Changes, FolderSync
+from densephrases.index.sync.options import SyncOptions
 from densephrases.model.encoder import Encoder
 from densephrases.search.answers import Answer, AnswerList
 from densephrases.search.confidence import Calibration
 from densephrases.search.damage import damage_explained
 from densephrases.search.deadline import Deadline
 from densephrases.search.encoders import Model, encoder_of, name_of
+from densephrases.search.filters import Filter, Where
 from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.relations import Fact, RelationQuery, extract_facts
 from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, search_request
 from densephrases.search.searcher import Searcher
+from densephrases.search.stored_documents import StoredDocument, stored_documents
 from densephrases.search.timings import Timings
 from densephrases.text.documents import Document
+from densephrases.text.readers.folders.read_report import ReadReport
+from densephrases.text.readers.folders.roots import Roots
 
 if TYPE_CHECKING:
     from densephrases.train.fit import Adaptation, FitProgress
@@ -141,10 +147,52 @@ class PhraseIndex:
         with self._changing():
             return self.folder.add(documents, self.encoder, progress)
 
-    def update(self, documents: Iterable[Document], progress: ProgressCallback | None = None) -> Progress:
-        """Add documents, replacing those whose content has changed."""
+    def update(
+        self,
+        documents: Iterable[Document],
+        progress: ProgressCallback | None = None,
+        *,
+        replace_others: bool = False,
+    ) -> Progress:
+        """Add documents, replacing those whose content has changed.
+
+        A file that would replace a document of another folder, or one that came from no known file, raises DataError
+        unless `replace_others`.
+        """
         with self._changing():
-            return self.folder.update(documents, self.encoder, progress)
+            return self.folder.update(documents, self.encoder, progress, replace_others=replace_others)
+
+    def sync(
+        self, *paths: str | Path, report: ReadReport | None = None, dry_run: bool = False, **options: Any
+    ) -> Changes:
+        """Bring the index in step with files and folders: add new files, replace changed ones, delete vanished ones.
+
+        Documents that came from elsewhere stay. Unchanged files are not read.
+
+        Args:
+            paths: Files and folders; those below `roots` keep their ids.
+            report: Counts what was read, skipped and left out.
+            dry_run: Whether to tell only what would be done.
+            options: Fields of `SyncOptions`, such as `follow_links=True`.
+        """
+        run = FolderSync(self.folder, paths, SyncOptions.from_options(options), report or ReadReport())
+        if dry_run:
+            return run.preview()
+        with self._changing():
+            return run.apply(self.encoder)
+
+    @property
+    def roots(self) -> Roots:
+        """The folders that documents came from."""
+        return self.folder.roots
+
+    def documents(self, where: Where | None = None, ids: Iterable[str] | None = None) -> Iterator[StoredDocument]:
+        """All documents, or those with some metadata or ids, without their texts until these are asked for.
+
+        >>> for document in index.documents(where={"type": "pdf"}):
+        ...     print(document.id, document.title, len(document.text))
+        """
+        return stored_documents(self.folder.snapshot, Filter.from_conditions(where, ids))
 
     def delete(self, ids: Iterable[str]) -> int:
         """Delete documents by id; if one id is unknown, none is deleted."""

@@ -24,7 +24,8 @@ class SearchRequest:
     Attributes:
         k: Number of answers per question.
         unit: What counts as one answer: a phrase, or the sentence, passage or document around the best phrase.
-        where: Metadata keys, each with the value or the values that it may have.
+        where: Metadata keys, each with the value or the values that it may have, or with a range such as
+            {">=": "2026-01-01", "<": "2026-02-01"}.
         documents: Ids of the documents to search; None searches all. Any iterable, kept as a set.
         min_confidence: Answers below this probability are dropped. Needs a model with a confidence calibration.
         effort: From 0 (fast) to 1 (thorough). No effect if the candidate index is exact.

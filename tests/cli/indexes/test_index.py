@@ -15,14 +15,16 @@ from typing import Any
 import pytest
 
 from densephrases.cli.show import building
-from densephrases.cli.show.building import Building
+from densephrases.cli.show.building import Building, source_of
 from densephrases.index.files import durable as disk
 from densephrases.index.progress import Progress
+from densephrases.index.sync.options import SyncOptions
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
-from densephrases.text.readers.read import read_documents
+from densephrases.text.readers.folders.read_report import ReadReport
+from densephrases.text.readers.read import read_files
 from tests.cli.conftest import TEXTS, Command
 from tests.cli.test_main import is_one_sentence
 
@@ -39,10 +41,12 @@ def test_a_folder(densephrases: Command, corpus: Path, exported: Path, tmp_path:
         r"\d+\.\d s, 1 skipped, 1 without text\n",
         result.out,
     )
-    assert result.err == (
+    skipped = (
         f"Skipped: '{corpus}/photo.raw' is binary; "
         "expected text in any encoding, or a file with the suffix of its format.\n"
     )
+    counts = "2 files or records skipped: 1 empty, 1 not text; --report FILE lists them.\n"
+    assert result.err == skipped + counts
     opened = PhraseIndex.open(tmp_path / "index")
     for name, text in TEXTS.items():
         document = opened.document(name)
@@ -134,7 +138,7 @@ def test_many_skipped_files_are_counted(densephrases: Command, exported: Path, t
     lines = result.err.splitlines()
     assert len(lines) == 6
     assert lines[0].startswith(f"Skipped: '{tmp_path}/a.jsonl, line 2' is not JSON")
-    assert lines[5] == "Skipped: 3 more."
+    assert lines[5] == "8 files or records skipped: 8 unreadable; --report FILE lists them."
 
 
 @pytest.mark.parametrize(
@@ -191,11 +195,11 @@ def stop_after(monkeypatch: pytest.MonkeyPatch) -> Stopper:
 
     def stop(error: BaseException, count: int) -> None:
         def documents(*arguments: Any, **options: Any) -> Iterator[Document]:
-            with closing(read_documents(*arguments, **options)) as whole:
+            with closing(read_files(*arguments, **options)) as whole:
                 yield from islice(whole, count)
             raise error
 
-        monkeypatch.setattr(building, "read_documents", documents)
+        monkeypatch.setattr(building, "read_files", documents)
 
     return stop
 
@@ -235,7 +239,7 @@ def test_a_stopped_run_is_resumed(
     assert is_one_sentence(other)
     assert "unfinished index with quantizer='int8', not 'fp16'" in other.err
 
-    monkeypatch.setattr(building, "read_documents", read_documents)
+    monkeypatch.setattr(building, "read_files", read_files)
     resumed = densephrases(*run, tmp_path / "index")
     assert resumed.code == 0
     begin = f"Resuming the unfinished index in '{tmp_path}/index', which has {there[1]} documents.\n"
@@ -267,10 +271,15 @@ def test_a_full_disk(densephrases: Command, exported: Path, tmp_path: Path, monk
     assert "The disk is full while writing index" in result.err
 
 
+def building_of(index: Path, path: Path) -> Building:
+    report = ReadReport()
+    return Building(index, *source_of(index, [path], SyncOptions(), report), report)
+
+
 def test_how_far_it_is(tmp_path: Path) -> None:
     """Documents count when they are encoded; how many bytes that is follows from where each stood."""
     path = many(tmp_path)
-    shown = Building(tmp_path / "index", [path], strict=False)
+    shown = building_of(tmp_path / "index", path)
     assert shown.state == "1 document read"
     documents = shown.documents()
     for _ in range(4):
@@ -291,7 +300,7 @@ def test_how_far_it_is(tmp_path: Path) -> None:
 def test_no_time_left_where_it_cannot_be_known(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("the city " * 100)
     (tmp_path / "b.pdf").write_text("%PDF" * 1000)
-    (task,) = Building(tmp_path.parent / "index", [tmp_path], strict=False)._bar.tasks
+    (task,) = building_of(tmp_path.parent / "index", tmp_path)._bar.tasks
     assert task.total is None
 
 
@@ -304,13 +313,17 @@ def test_add(densephrases: Command, index: Path, tmp_path: Path, corpus: Path) -
     assert result.out.endswith(", 3 unchanged, 1 skipped, 1 without text\n")
 
 
-def test_update(densephrases: Command, index: Path, tmp_path: Path) -> None:
-    (tmp_path / "tower.txt").write_text("The tower is in London.")
-    refused = densephrases("add", index, tmp_path / "tower.txt")
+def test_update(densephrases: Command, corpus: Path, exported: Path, tmp_path: Path) -> None:
+    docs, index = Path(shutil.copytree(corpus, tmp_path / "docs")), tmp_path / "index"
+    assert densephrases("index", docs, "--out", index, "--model", exported).code == 0
+    (docs / "tower.txt").write_text("The tower is in London.")
+    refused = densephrases("add", index, docs / "tower.txt")
     assert is_one_sentence(refused)
     assert "already has a document with id 'tower.txt' and another content; update it" in refused.err
-    result = densephrases("update", index, tmp_path / "tower.txt")
-    assert result.code == 0
+    preview = densephrases("update", index, docs, "--dry-run")
+    assert preview.out == "replace\ttower.txt\n"
+    result = densephrases("update", index, docs / "tower.txt")
+    assert (result.code, result.err) == (0, "Replaced: tower.txt\n")
     assert ", 1 replaced\n" in result.out
     changed = PhraseIndex.open(index).document("tower.txt")
     assert changed is not None

@@ -34,6 +34,14 @@ def test_several_questions(served: Running, unit: Any) -> None:
     assert {identifier for ids in found for identifier in ids} == {"tower"}
 
 
+def test_ranges(served: Running) -> None:
+    for where, expected in (({"lang": {">=": "en"}}, True), ({"lang": {">": "en", "<": "f"}}, False)):
+        reply = served.ask(where=where, unit="document")
+        found = {answer["document"]["metadata"].get("lang") for answer in reply.json["results"][0]["answers"]}
+        assert ("en" in found) == expected
+        assert all(lang >= "en" for lang in found)
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -48,6 +56,9 @@ def test_several_questions(served: Running, unit: Any) -> None:
         ({"question": "a", "unit": "word"}, "body.unit"),
         ({"question": "a", "where": {"lang": {}}}, "body.where"),
         ({"question": "a", "where": {"lang": []}}, "where has [] for 'lang'"),
+        ({"question": "a", "where": {"lang": {"=": 1}}}, "body.where"),
+        ({"question": "a", "where": {"lang": {">": True}}}, "body.where"),
+        ({"question": "a", "where": {"lang": {">": 1}}}, "compares 'lang' with 1, but document"),
         ({"question": "a", "min_confidence": 1.5}, "body.min_confidence"),
         ({"question": "a", "min_confidence": 0.5}, "needs a model with a calibration"),
         ({"question": "a", "tempo": 1}, "body.tempo"),

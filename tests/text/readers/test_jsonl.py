@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from densephrases.errors import DataError
 from densephrases.text.documents import Document, Skipped
 from densephrases.text.readers import jsonl
+from densephrases.text.readers.folders.read_report import ReadReport
 from densephrases.text.readers.jsonl import read_json, read_json_lines
-from densephrases.text.readers.read import ReadReport, read_documents
+from densephrases.text.readers.read import read_documents
 
 
 def read_lines(folder: Path, *lines: Any) -> list[Document | Skipped]:

@@ -17,7 +17,11 @@ import pytest
 from densephrases.errors import ConfigError, DataError, MissingExtraError
 from densephrases.text.documents import Document, Skipped
 from densephrases.text.layout import Layout, Section
-from densephrases.text.readers.read import ReadReport, input_bytes, read_documents
+from densephrases.text.readers import read as read_module
+from densephrases.text.readers.folders.found_files import NO_PLAIN_TEXT, Places, input_bytes
+from densephrases.text.readers.folders.left_out import Selection
+from densephrases.text.readers.folders.read_report import ReadReport
+from densephrases.text.readers.read import read_documents
 
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,
@@ -37,6 +41,10 @@ def write(folder: Path, files: dict[str, bytes | str]) -> Path:
 
 def read(*paths: Path, **options: Any) -> list[Document]:
     return list(read_documents(paths, **options))
+
+
+def size_of(path: Path, **options: Any) -> int | None:
+    return input_bytes(Places.from_paths([path], **options).files())
 
 
 @pytest.mark.parametrize(
@@ -63,7 +71,8 @@ def test_formats(tmp_path: Path, name: str, content: str, document: Document, su
     compressed = COMPRESSORS.get(suffix, bytes)(content.encode())
     (read_document,) = read(write(tmp_path, {name + suffix: compressed}) / (name + suffix), strict=True)
     same_id = document.id.replace(name, name + suffix)
-    assert read_document == replace(document, id=same_id)
+    found = replace(read_document, file=None, metadata=read_document.own_metadata())
+    assert found == replace(document, id=same_id)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
@@ -81,10 +90,10 @@ def test_encodings(tmp_path: Path, encoding: str) -> None:
         f"Ort: {text}, Preis: 1,5.",
         text,
         text,
-        f"# {text}\n",
+        text,
         text,
     ]
-    assert input_bytes([tmp_path]) == sum(path.stat().st_size for path in tmp_path.iterdir())
+    assert size_of(tmp_path) == sum(path.stat().st_size for path in tmp_path.iterdir())
 
 
 def test_books_mail_and_office(tmp_path: Path) -> None:
@@ -105,7 +114,53 @@ def test_books_mail_and_office(tmp_path: Path) -> None:
     assert found == [("a.epub", "The Sea"), ("b.DOCX", "b"), ("c.eml", "Hi")]
     assert report.skipped == 3
     assert all("is damaged or of another format" in skipped.reason for skipped in report.examples)
-    assert input_bytes([tmp_path]) is None
+    assert size_of(tmp_path) is None
+
+
+def test_metadata_of_files(tmp_path: Path) -> None:
+    """Those of a record or row come before those of its file."""
+    rows = '{"id": "i", "text": "x", "size": "XL"}\n{"text": "y"}'
+    write(tmp_path, {"a/b.TXT.gz": gzip.compress(b"x"), "c.jsonl": rows})
+    for name in ("a/b.TXT.gz", "c.jsonl"):
+        os.utime(tmp_path / name, ns=(0, 1_767_225_599_500_000_000))
+    packed, own, other = read(tmp_path)
+    known = {"root": tmp_path.name, "modified": "2025-12-31T23:59:59Z"}
+    size = (tmp_path / "a/b.TXT.gz").stat().st_size
+    assert packed.metadata == {"path": "a/b.TXT.gz", "type": "txt", "size": size, **known}
+    assert own.metadata == {"path": "c.jsonl", "type": "jsonl", "size": "XL", **known}
+    assert (own.own_metadata(), other.own_metadata()) == ({"size": "XL"}, {})
+    assert other.file is not None
+    assert (other.file.folder, other.file.prefix) == (str(tmp_path), "")
+
+
+def test_several_folders_give_different_ids(tmp_path: Path) -> None:
+    write(tmp_path, {"pa/README.md": "a", "pb/README.md": "b", "pb/n.jsonl": '{"id": "i", "text": "x"}\n{"text": "y"}'})
+    ids = ["pa/README.md", "pb/README.md", "i", "pb/n.jsonl#2"]
+    assert [document.id for document in read(tmp_path / "pa", tmp_path / "pb")] == ids
+    named = {"x": tmp_path / "pa"}
+    assert [document.id for document in read(tmp_path / "pb" / "README.md", named=named)] == [
+        "pb/README.md",
+        "x/README.md",
+    ]
+
+
+def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
+    write(tmp_path, {"a.txt": "x", "b.py": "x", ".env": "x", "node_modules/c.md": "x", "poetry.lock": "x"})
+    report = ReadReport()
+    assert [document.id for document in read(tmp_path, report=report)] == ["a.txt"]
+    assert report.left_out == {"source code": 1, "hidden": 1, "dependencies": 1, "lock files": 1}
+    assert report.skipped == 0
+    everything = read(tmp_path, selection=Selection(all_files=True))
+    assert [document.id for document in everything] == [".env", "a.txt", "b.py", "node_modules/c.md", "poetry.lock"]
+    assert [document.id for document in read(tmp_path / "b.py", tmp_path / ".env")] == ["b.py", ".env"]
+
+
+def test_kinds_of_what_is_skipped(tmp_path: Path) -> None:
+    write(tmp_path, {"a.png": b"\0", "b.txt": "", "c.txt": "x" * 50, "d.txt": "x", "e.jsonl": "{"})
+    (tmp_path / "f.txt").symlink_to(tmp_path / "d.txt")
+    report = ReadReport()
+    assert [document.id for document in read(tmp_path, report=report, max_document=20)] == ["d.txt"]
+    assert report.kinds == {"not text": 1, "empty": 1, "too large": 1, "unreadable": 1, "links": 1}
 
 
 def test_wikipedia_and_pdf(tmp_path: Path) -> None:
@@ -127,7 +182,8 @@ def test_wikipedia_and_pdf(tmp_path: Path) -> None:
 def test_folders_in_order(tmp_path: Path) -> None:
     write(tmp_path, {"b.txt": "b", "a/z.txt": "z", "a/y/x.txt": "x", ".hidden.txt": "h", ".git/a.txt": "h"})
     assert [document.id for document in read(tmp_path)] == ["a/y/x.txt", "a/z.txt", "b.txt"]
-    assert [document.id for document in read(tmp_path / "b.txt", tmp_path / "a")] == ["b.txt", "y/x.txt", "z.txt"]
+    again = [document.id for document in read(tmp_path / "b.txt", tmp_path / "a", tmp_path)]
+    assert again == ["b.txt", "a/y/x.txt", "a/z.txt"], "as below the folder of all, and each once"
 
 
 BAD: dict[str, tuple[bytes, str]] = {
@@ -248,7 +304,7 @@ LINES = "".join(json.dumps({"text": os.urandom(500).hex()}) + "\n" for _ in rang
 def test_how_far_a_file_is_read(tmp_path: Path, suffix: str) -> None:
     write(tmp_path, {f"a.jsonl{suffix}": COMPRESSORS.get(suffix, bytes)(LINES.encode())})
     report = ReadReport()
-    total = input_bytes([tmp_path])
+    total = size_of(tmp_path)
     assert total == (tmp_path / f"a.jsonl{suffix}").stat().st_size
     shares = [report.bytes / total for _ in read_documents([tmp_path], report=report)]
     assert shares == sorted(shares)
@@ -259,7 +315,7 @@ def test_how_far_a_file_is_read(tmp_path: Path, suffix: str) -> None:
 def test_binary_files_are_not_counted(tmp_path: Path) -> None:
     write(tmp_path, {"a.txt": "x" * 10, "b.bin": bytes(1000), "c/d.md": "y" * 5, "e.json": "no json"})
     report = ReadReport()
-    assert input_bytes([tmp_path]) == 22
+    assert size_of(tmp_path) == 22
     assert [(d.id, report.bytes) for d in read_documents([tmp_path], report=report)] == [("a.txt", 10), ("c/d.md", 15)]
     assert report.bytes == 22
 
@@ -278,7 +334,7 @@ def test_binary_files_are_not_counted(tmp_path: Path) -> None:
 def test_bytes_that_say_how_much_text_there_is(
     tmp_path: Path, files: dict[str, bytes | str], expected: int | None
 ) -> None:
-    assert input_bytes([write(tmp_path, files)]) == expected
+    assert size_of(write(tmp_path, files)) == expected
 
 
 def test_links_inside_a_folder_are_skipped_and_named(tmp_path: Path) -> None:
@@ -306,7 +362,7 @@ def test_links_are_followed_if_asked_for(tmp_path: Path) -> None:
     (tmp_path / "docs" / "one.txt").symlink_to(tmp_path / "other" / "b.txt")
     found = read(tmp_path / "docs", follow_links=True)
     assert {document.id: document.text for document in found} == {"a.txt": "x", "more/b.txt": "y", "one.txt": "y"}
-    assert input_bytes([tmp_path / "docs"], follow_links=True) == 3
+    assert size_of(tmp_path / "docs", follow_links=True) == 3
 
 
 def test_a_link_that_is_given_itself_is_followed(tmp_path: Path) -> None:
@@ -368,7 +424,8 @@ def bomb(head: bytes, repeated: bytes, tail: bytes, path: Path) -> None:
 READ_IN_BOUNDS = """
 import sys
 from pathlib import Path
-from densephrases.text.readers.read import ReadReport, read_documents
+from densephrases.text.readers.folders.read_report import ReadReport
+from densephrases.text.readers.read import read_documents
 report = ReadReport()
 found = [document.id for document in read_documents([Path(sys.argv[1])], report=report)]
 (peak,) = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
@@ -415,3 +472,7 @@ def test_an_archive_that_asks_for_memory(tmp_path: Path) -> None:
     report = ReadReport()
     assert len(read(tmp_path, report=report)) == 1
     assert "Memory usage limit exceeded" in report.examples[0].reason
+
+
+def test_formats_that_are_no_plain_text_are_known_to_progress() -> None:
+    assert read_module._NO_PLAIN_TEXT.keys() == NO_PLAIN_TEXT

@@ -3,7 +3,7 @@
 import pytest
 
 from densephrases.data.questions import OpenQuestion
-from densephrases.index.segment.reader import DocumentRecord
+from densephrases.index.segment.document_record import DocumentRecord
 from densephrases.train.queries.relevance import Relevance
 from densephrases.train.queries.target import Target
 

@@ -6,18 +6,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from densephrases.cli.indexes.sources import LARGEST_DOCUMENT, FollowLinks, MaxDocument, Paths, Strict
+from densephrases.cli.indexes.changes import refuse_nothing
+from densephrases.cli.indexes.sources import (
+    LARGEST_DOCUMENT,
+    AllFiles,
+    Exclude,
+    FollowLinks,
+    Include,
+    MaxDocument,
+    NamedRoots,
+    Paths,
+    SkippedFile,
+    Strict,
+    source_options,
+)
 from densephrases.errors import ConfigError
 from densephrases.index.kinds import CandidateKind, Device, Quantizer
-from densephrases.text.readers.limits import parse_size
 
 if TYPE_CHECKING:
     from densephrases.search.phrase_index import Threshold
 
 
 def index(
-    paths: Paths,
     out: Annotated[Path, typer.Option("--out", "-o", help="New folder for the index, or an unfinished one to resume.")],
+    paths: Paths = None,
     model: Annotated[
         str,
         typer.Option(help="Bundled model, or folder of an exported one; with --device cuda also of a checkpoint."),
@@ -36,26 +48,46 @@ def index(
         CandidateKind | None, typer.Option(help="Kind of candidate index [default: chosen by size].")
     ] = None,
     device: Annotated[Device, typer.Option(help="Encode passages on the CPU or on a GPU.")] = "cpu",
+    root: NamedRoots = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    all_files: AllFiles = False,
     strict: Strict = False,
     max_document: MaxDocument = LARGEST_DOCUMENT,
     follow_links: FollowLinks = False,
+    report: SkippedFile = None,
 ) -> None:
     """Index documents into a new folder. After an interruption, run the same command again to resume."""
-    from densephrases.cli.show.building import Building
+    from densephrases.cli.show.building import Building, source_of
     from densephrases.search.phrase_index import PhraseIndex
+    from densephrases.text.readers.files import refuse_missing_folder
+    from densephrases.text.readers.folders.read_report import ReadReport, reporting
 
-    threshold, limit = _threshold(filter_threshold), parse_size(max_document)
-    with Building(out, paths, strict=strict, max_document=limit, follow_links=follow_links) as building:
-        made = PhraseIndex.create(
-            out,
-            building.documents(),
-            model=model,
-            quantizer=quantizer,
-            filter_threshold=threshold,
-            candidates=candidates,
-            device=device,
-            progress=building.reported,
-        )
+    threshold, read = _threshold(filter_threshold), ReadReport()
+    options = source_options(
+        root=root,
+        include=include,
+        exclude=exclude,
+        all_files=all_files,
+        strict=strict,
+        max_document=max_document,
+        follow_links=follow_links,
+    )
+    given = refuse_nothing(paths, options)
+    refuse_missing_folder(report)
+    with reporting(read, report):
+        documents, files = source_of(out, given, options, read)
+        with Building(out, documents, files, read) as building:
+            made = PhraseIndex.create(
+                out,
+                building.documents(),
+                model=model,
+                quantizer=quantizer,
+                filter_threshold=threshold,
+                candidates=candidates,
+                device=device,
+                progress=building.reported,
+            )
     typer.echo(building.summarise(made.info()))
 
 

@@ -31,9 +31,11 @@ def info(
     found, usage = opened.info(), opened.disk_usage() if storage else None
     if as_json:
         extra = {} if usage is None else {"storage": asdict(usage) | {"bytes_per_token": usage.bytes_per_token}}
-        typer.echo(json.dumps(asdict(found) | extra))
+        typer.echo(json.dumps(asdict(found) | {"roots": opened.manifest.roots} | extra))
         return
-    for name, value in _described(found).items():
+    *lines, state = _described(found).items()
+    roots = [("root", f"{each.name}: {each.folder}, ids {each.prefix or 'as paths'}") for each in opened.roots.roots]
+    for name, value in [*lines, *roots, state]:
         typer.echo(f"{name:<17} {value}")
     if usage is not None:
         Console(highlight=False).print(_usage_table(usage))

@@ -1,15 +1,43 @@
-"""The arguments that name the documents to index."""
+"""The arguments that name the documents to index, and what is read of them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-Paths = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="PATHS...",
-        help="Files and folders: text, Markdown, HTML, JSON, JSON lines, CSV, PDF, Wikipedia dumps; .gz .xz .bz2.",
+from densephrases.text.readers.limits import parse_size
+
+if TYPE_CHECKING:
+    from densephrases.index.sync.options import SyncOptions
+
+_FORMATS = "text, Markdown, HTML, JSON, JSON lines, CSV, PDF, Wikipedia dumps; .gz .xz .bz2"
+Paths = Annotated[list[Path] | None, typer.Argument(metavar="PATHS...", help=f"Files and folders: {_FORMATS}.")]
+Folders = Annotated[list[Path] | None, typer.Argument(metavar="FOLDERS...", help=f"Folders, and files: {_FORMATS}.")]
+NamedRoots = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--root",
+        metavar="NAME=FOLDER",
+        help="Also read this folder; the ids of its documents begin with NAME/ (with nothing if NAME is empty).",
+    ),
+]
+Moved = Annotated[
+    bool, typer.Option("--moved", help="The folders are those of these names in the index, which were elsewhere.")
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATTERN", help="Also read such files or folders, as in '*.py'; may be repeated."),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATTERN", help="Leave such files or folders out, as in 'drafts'; may be repeated."),
+]
+AllFiles = Annotated[
+    bool,
+    typer.Option(
+        "--all-files",
+        help="Read all files of folders [default: no source code, dependencies, build outputs, configuration, "
+        "hidden files].",
     ),
 ]
 MaxDocument = Annotated[
@@ -21,3 +49,40 @@ FollowLinks = Annotated[
 ]
 LARGEST_DOCUMENT = "50M"
 Strict = Annotated[bool, typer.Option("--strict", help="Fail at the first file or record that cannot be read.")]
+SkippedFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        help="Write path and reason of everything that is skipped or left out to this file: .jsonl, or text with tabs.",
+    ),
+]
+ReplaceOthers = Annotated[
+    bool,
+    typer.Option("--replace-others", help="Let files replace documents of other folders, or of no known file."),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Tell what would be done, and change nothing.")]
+
+
+def source_options(
+    *,
+    root: list[str] | None,
+    include: list[str] | None,
+    exclude: list[str] | None,
+    all_files: bool,
+    strict: bool,
+    max_document: str,
+    follow_links: bool,
+) -> "SyncOptions":
+    """The options that say what is read."""
+    from densephrases.index.sync.options import SyncOptions
+    from densephrases.text.readers.folders.roots import parse_named
+
+    return SyncOptions(
+        named=parse_named(root or ()),
+        include=tuple(include or ()),
+        exclude=tuple(exclude or ()),
+        all_files=all_files,
+        strict=strict,
+        max_document=parse_size(max_document),
+        follow_links=follow_links,
+    )

@@ -3,8 +3,9 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from itertools import chain, islice
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import NoReturn, Self
@@ -18,26 +19,30 @@ from rich.progress import Progress as Bar
 from rich.text import Text
 
 from densephrases.cli.lines import counted
+from densephrases.cli.show.skipped import tell_skipped
 from densephrases.cli.show.time_left import InputPosition, TimeLeft, in_words
 from densephrases.errors import DataError
 from densephrases.index.folder import IndexFolder
 from densephrases.index.info import IndexInfo
-from densephrases.index.manifest import MANIFEST_FILE
+from densephrases.index.manifest import MANIFEST_FILE, Manifest
 from densephrases.index.progress import Progress
+from densephrases.index.sync.folder_sync import Changes
+from densephrases.index.sync.options import SyncOptions
 from densephrases.text.documents import Document
-from densephrases.text.readers.limits import MAX_DOCUMENT
-from densephrases.text.readers.read import ReadReport, input_bytes, read_documents
+from densephrases.text.readers.folders.found_files import FoundFile, Places, input_bytes
+from densephrases.text.readers.folders.read_report import ReadReport
+from densephrases.text.readers.folders.roots import Roots
+from densephrases.text.readers.read import nothing_found, read_files
 
 console = Console(stderr=True, highlight=False)
 
-_EXAMPLES = 5
 _POSITIONS = 10_000
 _LINE_SECONDS = 60.0  # between the lines that replace the bar where there is no terminal
 _MAIN = threading.main_thread()
 
 
 class Building:
-    """Reads the documents to index and shows progress on stderr: a bar, or a line per minute without a terminal.
+    """Passes the documents to index on and shows progress on stderr: a bar, or a line per minute without a terminal.
 
     Ctrl-C writes what is encoded and ends the command with a sentence that says how to resume; a second one ends the
     process at once, which costs only what is not committed.
@@ -46,24 +51,19 @@ class Building:
     def __init__(
         self,
         folder: Path,
-        paths: Sequence[Path],
-        *,
-        strict: bool,
-        max_document: int = MAX_DOCUMENT,
-        follow_links: bool = False,
+        source: Generator[Document],
+        files: Sequence[FoundFile],
+        report: ReadReport,
     ) -> None:
-        _refuse_inside(folder, paths)
         self.folder = folder
-        self.report = ReadReport()
+        self.report = report
         self.done = Progress()
         self._stopping = self._all_read = self._handles = False
         self._resumed = _documents_of_unfinished(folder)
-        self._source = read_documents(
-            paths, strict=strict, report=self.report, max_document=max_document, follow_links=follow_links
-        )
-        self._first = next(self._source)  # paths without any document leave no index behind
+        self._source = source
+        self._first = list(islice(source, 1))
         self._bar = _bar(self)
-        total = input_bytes(paths, follow_links=follow_links)
+        total = input_bytes(files)
         self._task = self._bar.add_task("indexing", total=total)
         self._position = InputPosition()
         self._time_left = None if total is None else TimeLeft(total)
@@ -98,7 +98,7 @@ class Building:
         if self._resumed is not None:
             there = counted(self._resumed, "document")
             self._say(f"Resuming the unfinished index in '{self.folder}', which has {there}.")
-        for document in chain([self._first], self._source):
+        for document in chain(self._first, self._source):
             self._position.read(self.report.bytes, len(document.text))
             if len(self._position) > _POSITIONS:  # most are in the index already
                 self._position.pass_documents(self._position.passed + 1)
@@ -143,20 +143,18 @@ class Building:
             return f"{counted(self.done.tokens, 'token')} of the first document, {speed}"
         return f"{documents}, {self.done.documents / seconds:,.1f} documents/s, {speed}"
 
-    def summarise(self, info: IndexInfo) -> str:
-        """One line about the result; skipped files and records are listed on stderr."""
+    def summarise(self, info: IndexInfo, changes: Changes | None = None) -> str:
+        """One line about the result; skipped files and records are told on stderr."""
         done, report = self.done, self.report
-        for skipped in report.examples[:_EXAMPLES]:
-            self._say(f"Skipped: {skipped}")
-        if (more := report.skipped - _EXAMPLES) > 0:
-            self._say(f"Skipped: {more:,} more.")
+        tell_skipped(report, self._bar.console)
         parts = [
             counted(done.passages, "passage"),
             f"{counted(done.tokens, 'token')}, {done.vectors:,} of them kept",
             f"index of {counted(info.documents, 'document')} and {decimal(info.bytes)}",
             f"{done.seconds:,.1f} s",
         ]
-        counts = {"replaced": done.replaced, "unchanged": done.unchanged, "skipped": report.skipped}
+        unchanged, deleted = (done.unchanged, 0) if changes is None else (changes.unchanged, len(changes.deleted))
+        counts = {"replaced": done.replaced, "deleted": deleted, "unchanged": unchanged, "skipped": report.skipped}
         parts += [f"{count:,} {name}" for name, count in counts.items() if count]
         parts += [f"{report.empty:,} without text"] * bool(report.empty)
         return f"{counted(done.documents, 'document')} indexed: {', '.join(parts)}"
@@ -190,7 +188,37 @@ class _Left(ProgressColumn):
         return Text(self._building.left)
 
 
-def _refuse_inside(folder: Path, paths: Sequence[Path]) -> None:
+def source_of(
+    folder: Path, paths: Sequence[Path], options: SyncOptions, report: ReadReport
+) -> tuple[Generator[Document], list[FoundFile]]:
+    """The documents of files and folders for a new index, and their files; none at all raises DataError.
+
+    So paths without any document leave no index behind.
+    """
+    refuse_inside(folder, [*paths, *options.named.values()])
+    unfinished = Manifest.load(folder).roots if (folder / MANIFEST_FILE).is_file() else {}
+    places = Places.from_paths(
+        paths,
+        known=Roots.from_recorded(unfinished),
+        named=options.named,
+        selection=options.selection,
+        follow_links=options.follow_links,
+    )
+    files = list(places.files(report))
+    documents = read_files(files, options.reading, report)
+    first = next(documents, None)
+    if first is None:
+        raise DataError(nothing_found(places.places, report))
+    return _again(first, documents), files
+
+
+def _again(first: Document, rest: Generator[Document]) -> Generator[Document]:
+    with closing(rest):
+        yield first
+        yield from rest
+
+
+def refuse_inside(folder: Path, paths: Sequence[Path]) -> None:
     """An index inside its own documents would be indexed by the next run."""
     for path in paths:
         if path.is_dir() and folder.resolve().is_relative_to(path.resolve()):

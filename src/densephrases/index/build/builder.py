@@ -17,6 +17,7 @@ from densephrases.index.build.chunks import EncodedChunk, encode_ahead
 from densephrases.index.build.gpu_pipeline import encode_in_bulk
 from densephrases.index.build.interrupts import held_interrupts
 from densephrases.index.build.merge import join_parts
+from densephrases.index.build.origins import Origins
 from densephrases.index.commits import Commits
 from densephrases.index.manifest import DocumentPart, SegmentEntry
 from densephrases.index.progress import Progress, ProgressCallback
@@ -42,8 +43,17 @@ _LOOKED_UP_CHARACTERS = 1 << 18
 class SegmentBuilder:
     """Takes documents, skips those that are in the index already, and commits the rest as partial segments."""
 
-    def __init__(self, commits: Commits, encoder: Encoder, progress: ProgressCallback, *, replacing: bool) -> None:
+    def __init__(
+        self,
+        commits: Commits,
+        encoder: Encoder,
+        progress: ProgressCallback,
+        *,
+        replacing: bool,
+        replace_others: bool = False,
+    ) -> None:
         self.commits = commits
+        self._origins = Origins(commits, replace_others=replace_others)
         self.encoder = encoder
         self.report = progress
         self.replacing = replacing
@@ -63,7 +73,7 @@ class SegmentBuilder:
 
     def run(self, documents: Iterable[Document]) -> None:
         """What is encoded before something fails is committed as well."""
-        encoded = self._encoded(documents)
+        encoded = self._encoded(self._origins.recorded(documents))
         try:
             for chunk in encoded:
                 with held_interrupts():
@@ -115,6 +125,8 @@ class SegmentBuilder:
                     f"The index already has a document with id {identifier!r} and another content; "
                     "update it, or delete it first."
                 )
+            stored = self.commits.snapshot.segments[location.segment].record(location.document)
+            self._origins.refuse_other(prepared.document, stored)
         self._on_the_way[identifier] = location
         return True
 

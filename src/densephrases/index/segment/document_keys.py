@@ -23,17 +23,19 @@ class PreparedDocument:
 
     document: Document
     text: bytes
-    record: bytes  # id, title, metadata and, if there is one, the layout as JSON
+    record: bytes  # as `DocumentRecord.from_json` reads it
     hash: int
-    digest: int  # of all but the id
+    digest: int  # of all but the id and the file
     done: int = 0  # characters of the text that are committed already, in parts
 
     @classmethod
     def from_document(cls, document: Document) -> Self:
         _refuse_what_is_no_text(document)
+        metadata = document.own_metadata()
         layout = [document.layout.to_json()] if document.layout else []
-        record = _json(document, [document.id, document.title, dict(document.metadata), *layout])
-        content = _json(document, [document.title, dict(document.metadata), *layout], sort_keys=True)
+        file = [] if document.file is None else [document.file.to_list()]
+        record = _json(document, [document.id, document.title, metadata, *(layout or [None] * len(file)), *file])
+        content = _json(document, [document.title, metadata, *layout], sort_keys=True)
         text = document.text.encode()
         return cls(document, text, record, id_hash(document.id), _hash64(content + b"\0" + text))
 

@@ -4,7 +4,6 @@ Each pair of a key and a value is known by a digest of 128 bits. No two pairs ha
 with the records. Documents without metadata take no bytes.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Ints
+from densephrases.index.segment.document_record import DocumentRecord
 from densephrases.text.metadata import written_forms
 
 METADATA_ARRAYS = {
@@ -22,7 +22,7 @@ METADATA_ARRAYS = {
     "metadata_counts": "<u4",  # documents that have the pair
     "metadata_documents": "<u4",  # these, ascending for each pair
 }
-_NONE = b",{}]"  # how the record of a document without metadata ends
+_NONE = b",{}]"  # how the record of a document without metadata and without a file ends
 
 # Shape suffixes: E pairs of a key and a value, N pairs of each document in turn.
 
@@ -87,7 +87,9 @@ class MetadataWriter:
 
     def add(self, records: Sequence[bytes]) -> None:
         """Documents by their records, which are read as filters read them."""
-        self._add_metadata([{} if record.endswith(_NONE) else json.loads(record)[2] for record in records])
+        self._add_metadata(
+            [{} if record.endswith(_NONE) else DocumentRecord.from_json(record).metadata for record in records]
+        )
 
     def copy(self, index: MetadataIndex | None, first: int, last: int, metadata: Callable[[int], Any]) -> None:
         """Documents of another segment, by their metadata if it has no index."""

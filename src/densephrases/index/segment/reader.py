@@ -1,8 +1,6 @@
 """A segment for reading: an immutable folder of memory-mapped arrays, all in document order."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from densephrases.index.files.durable import DAMAGE_REMEDY
 from densephrases.index.files.mapped import map_file
 from densephrases.index.manifest import SegmentEntry
 from densephrases.index.segment.bounds import expected_count, impossible
+from densephrases.index.segment.document_record import DocumentRecord
 from densephrases.index.segment.files import (
     ARRAYS,
     CENTROIDS_FILE,
@@ -41,19 +40,8 @@ from densephrases.index.vectors.encoded import CODECS
 from densephrases.index.vectors.store import VectorStore
 from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.text.documents import Document
-from densephrases.text.layout import NO_LAYOUT, Layout
 
 # Shape suffixes: N token vectors (rows) asked for.
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentRecord:
-    """A document without its text."""
-
-    id: str
-    title: str
-    metadata: dict[str, Any]
-    layout: Layout = NO_LAYOUT
 
 
 class Segment:
@@ -226,16 +214,13 @@ class Segment:
     def record(self, document: int) -> DocumentRecord:
         start, end = self._record_edges[document : document + 2].tolist()
         try:
-            identifier, title, metadata, *more = json.loads(self._records[start:end].tobytes())
-            return DocumentRecord(
-                identifier, title, metadata, Layout.from_json(more[0]) if more and more[0] else NO_LAYOUT
-            )
-        except (AttributeError, ValueError, TypeError, RecursionError) as error:
+            return DocumentRecord.from_json(self._records[start:end].tobytes())
+        except (ValueError, TypeError, RecursionError) as error:
             raise self.file(RECORDS_FILE).damaged(f"document {document} cannot be read ({error})") from error
 
     def document(self, number: int) -> Document:
         record = self.record(number)
-        return Document(record.id, self.text(number), record.title, record.metadata, record.layout)
+        return Document(record.id, self.text(number), record.title, record.metadata, record.layout, file=record.file)
 
     def find_hashed(self, identifiers: Sequence[str], hashes: NDArray[np.uint64]) -> dict[int, int]:
         """The documents of those ids that the segment has, by the positions of the ids in the list."""

@@ -3,7 +3,7 @@
 A row is a kept token of a passage. The rows of a segment are in document order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from densephrases.arrays import Ints, Mask
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.segment.document_keys import id_hash
+from densephrases.index.segment.document_record import DocumentRecord
 from densephrases.index.segment.reader import Segment
 from densephrases.index.snapshot import Snapshot
 from densephrases.search.filters import Filter
@@ -66,22 +67,25 @@ def allowed_documents(segment: Segment, wanted: Filter, deleted: Mask | None, ch
     check()
     if wanted.matches_all:
         return None if deleted is None or not deleted.any() else ~deleted
-    allowed = _matching(segment, wanted, check)
+    allowed = _matching(segment, wanted, deleted, check)
     return allowed if deleted is None else allowed & ~deleted
 
 
-def _matching(segment: Segment, wanted: Filter, check: Check) -> Mask:
-    """By the segment's indexes of ids and of metadata; segments of earlier versions lack that of metadata."""
+def _matching(segment: Segment, wanted: Filter, deleted: Mask | None, check: Check) -> Mask:
+    """By the segment's indexes of ids and of metadata, which segments of earlier versions lack; ranges by records."""
     matching = np.ones(segment.documents, dtype=bool)
     if wanted.documents is not None:
         matching = _marked(segment, _with_ids(segment, sorted(wanted.documents), check))
     if segment.metadata_index is None and wanted.where:
-        return _marked(segment, _matching_records(segment, wanted, np.flatnonzero(matching), check))
+        return _marked(segment, _selected(segment, wanted.matches, np.flatnonzero(matching), check))
     for key, values in wanted.where:
         check()
         assert segment.metadata_index is not None
         matching &= _marked(segment, segment.metadata_index.documents_with(key, values))
-    return matching
+    if not wanted.ranges:
+        return matching
+    present = matching if deleted is None else matching & ~deleted
+    return _marked(segment, _selected(segment, wanted.in_ranges, np.flatnonzero(present), check))
 
 
 def _with_ids(segment: Segment, ids: Sequence[str], check: Check) -> Ints:
@@ -93,12 +97,13 @@ def _with_ids(segment: Segment, ids: Sequence[str], check: Check) -> Ints:
     return np.array(found, dtype=np.int64)
 
 
-def _matching_records(segment: Segment, wanted: Filter, documents: Ints, check: Check) -> Ints:
+def _selected(segment: Segment, is_wanted: Callable[[DocumentRecord], bool], documents: Ints, check: Check) -> Ints:
+    """By the record of each document."""
     found: list[int] = []
     for first in range(0, len(documents), _RECORDS_A_CHECK):
         check()
         some = documents[first : first + _RECORDS_A_CHECK].tolist()
-        found += [number for number in some if wanted.matches(segment.record(number))]
+        found += [number for number in some if is_wanted(segment.record(number))]
     return np.array(found, dtype=np.int64)
 
 

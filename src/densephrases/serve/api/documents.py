@@ -109,13 +109,17 @@ def _refuse_deep_metadata(document: Document) -> None:
 
 def _refuse_changed_content(index: PhraseIndex, documents: list[Document]) -> None:
     for each in documents:
-        if (indexed := index.document(each.id)) is not None and indexed != each:
+        if (indexed := index.document(each.id)) is not None and _digest(indexed) != _digest(each):
             raise Problem(
                 409,
                 "other_content",
                 f"The index has a document with id {each.id!r} and different content; send 'replace': true, "
                 "or delete it first.",
             )
+
+
+def _digest(document: Document) -> int:
+    return PreparedDocument.from_document(document).digest
 
 
 @router.delete(

@@ -1,12 +1,15 @@
 """Request and response bodies; OpenAPI adds the limits of the running service."""
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, create_model, model_validator
 
+from densephrases.errors import ConfigError
 from densephrases.search.filters import Value
+from densephrases.search.ranges import Bound, Comparison, ranges_from
 from densephrases.search.relations import RelationQuery
 from densephrases.search.request import MOST_VERIFIED, SearchRequest, Unit
 from densephrases.serve.api.dataclass_fields import body_fields
@@ -19,6 +22,7 @@ Task = Annotated[
 
 
 _MOST_KEYS = 100
+_SHOWN_KEY = 100  # characters of a key in a message
 _MOST_CONDITIONS = 100_000  # the service's own limit is lower
 _MOST_LEXICAL_WEIGHT = 1e6
 
@@ -29,16 +33,26 @@ def _first_wrong_condition(where: Any) -> Any:
         return where
     if conditions_of(where) > _MOST_CONDITIONS:
         raise ValueError(f"has more than {_MOST_CONDITIONS:,} values")
-    for values in where.values():
+    for key, values in where.items():
+        if isinstance(values, dict):
+            _refuse_wrong_range(key, values)
+            continue
         for value in values if isinstance(values, list) else [values]:
             if not isinstance(value, Value):
-                raise ValueError("has a value that is no text, number, true or false, or a list of them")
+                raise ValueError("has a value that is no text, number, true or false, a list of them, or a range")
     return where
+
+
+def _refuse_wrong_range(key: str, conditions: dict[Any, Any]) -> None:
+    try:
+        deque(ranges_from(key[:_SHOWN_KEY], conditions), maxlen=0)
+    except ConfigError as error:
+        raise ValueError(str(error).removeprefix("where ")) from error
 
 
 def conditions_of(where: Mapping[str, Any]) -> int:
     """How many values a filter on metadata names."""
-    return sum(len(each) or 1 if isinstance(each, list) else 1 for each in where.values())
+    return sum(len(each) or 1 if isinstance(each, list | dict) else 1 for each in where.values())
 
 
 class _Body(BaseModel):
@@ -65,7 +79,10 @@ class _FailFast(FailFast):
 
 
 Strings = Annotated[list[str], _FailFast()]
-Conditions = Annotated[dict[str, Value | list[Value]], BeforeValidator(_first_wrong_condition)]
+Conditions = Annotated[
+    dict[str, Value | list[Value] | Annotated[dict[Comparison, Bound], Field(min_length=1)]],
+    BeforeValidator(_first_wrong_condition),
+]
 Verify = Annotated[int, Field(ge=0, le=MOST_VERIFIED)] | Literal["auto"] | None
 LexicalWeight = {"ge": 0, "le": _MOST_LEXICAL_WEIGHT}  # beyond it scores are no numbers any more
 

@@ -14,11 +14,14 @@ from typing import Any, BinaryIO
 
 from densephrases.atomic_files import replace_file
 from densephrases.errors import DataError
-from densephrases.text.readers.limits import FREE_EXPANSION, MOST_EXPANSION, too_large
+from densephrases.text.readers.limits import FREE_EXPANSION, MOST_EXPANSION, TOO_LARGE, too_large
 
 UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeDecodeError)  # what reading any file may raise
 
+Wanted = Callable[[Path, bool], bool]
 OnOpen = Callable[[BinaryIO], None]  # called with the file on disk, whose tell() counts compressed bytes
+
+NOT_TEXT = "not text"  # kind of a file that is skipped
 
 _COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": lambda content: gzip.compress(content, mtime=0),  # equal content gives equal files
@@ -134,17 +137,17 @@ def split_name(path: Path) -> tuple[str, str]:
     return inner.stem, inner.suffix.lower()
 
 
-def walk(folder: Path, *, follow_links: bool = False) -> Iterator[Path]:
+def walk(folder: Path, *, follow_links: bool = False, wanted: Wanted | None = None) -> Iterator[Path]:
     """All files below a folder, sorted within each folder; hidden files and folders are skipped.
 
     A link to a folder is yielded like a file, or entered if links are followed, each folder once: links may form a
-    cycle.
+    cycle. `wanted` decides for each file and folder, given whether it is a folder, in place of the rule on hidden ones.
     """
-    ahead = [folder]
+    ahead = [(folder, True)]
     entered = set()
     while ahead:
-        entry = ahead.pop()
-        if entry != folder and not _is_folder(entry, follow_links=follow_links):
+        entry, is_folder = ahead.pop()
+        if not is_folder:
             yield entry
             continue
         try:
@@ -157,7 +160,12 @@ def walk(folder: Path, *, follow_links: bool = False) -> Iterator[Path]:
         except OSError:
             yield entry  # reading it reports the error
             continue
-        ahead.extend(path for path in inner if not path.name.startswith("."))
+        found = [(path, _is_folder(path, follow_links=follow_links)) for path in inner]
+        ahead.extend(each for each in found if (wanted or _is_visible)(*each))
+
+
+def _is_visible(path: Path, is_folder: bool) -> bool:
+    return not path.name.startswith(".")
 
 
 def _is_folder(path: Path, *, follow_links: bool) -> bool:
@@ -180,7 +188,7 @@ def read_whole(file: BinaryIO, path: Path, limit: int | None = None) -> bytes:
     while block := file.read(_BLOCK):
         size += len(block)
         if limit is not None and size > limit:
-            raise DataError(f"'{path}' {too_large(limit)}.")
+            raise DataError(f"'{path}' {too_large(limit)}.", TOO_LARGE)
         blocks.append(block)
     return b"".join(blocks)
 
@@ -199,5 +207,5 @@ def _open_checked(path: Path, on_open: OnOpen | None = None) -> Iterator["Buffer
     """Refuse a binary file after its first 64 kB."""
     with open_file(path, on_open) as file:
         if b"\0" in file.peek(_HEAD):
-            raise DataError(f"'{path}' is binary or not UTF-8; expected text in UTF-8.")
+            raise DataError(f"'{path}' is binary or not UTF-8; expected text in UTF-8.", NOT_TEXT)
         yield file

@@ -16,7 +16,7 @@ from densephrases.json_input import MOST_NESTED, parse_json, refuse_constant
 from densephrases.text.documents import Document, Skipped, metadata_json
 from densephrases.text.readers.decoded import open_decoded, open_decoded_lines
 from densephrases.text.readers.files import OnOpen
-from densephrases.text.readers.limits import MAX_DOCUMENT, MOST_BLANK, MOST_VALUES, too_large
+from densephrases.text.readers.limits import MAX_DOCUMENT, MOST_BLANK, MOST_VALUES, TOO_LARGE, too_large
 
 _KNOWN = {"id", "title", "text", "paragraphs", "metadata"}
 _CHUNK = 1 << 16
@@ -38,7 +38,7 @@ def read_json_lines(
                 raise DataError(f"'{path}', line {number}, follows {MOST_BLANK:,} blank lines.")
             place = f"{path}, line {number}"
             if len(line) > limit:
-                yield Skipped(place, f"{too_large(limit)}.")
+                yield Skipped(place, f"{too_large(limit)}.", TOO_LARGE)
                 _pass_line(line, file, limit)
             elif not blank:
                 yield _line_document(line, place, f"{name}#{number}")

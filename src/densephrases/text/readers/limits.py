@@ -11,6 +11,8 @@ MOST_BLANK = 100_000  # lines one after another
 MOST_EXPANSION = 200  # times the compressed size; text takes a third to a thirtieth
 FREE_EXPANSION = 1 << 26  # bytes to which any file may expand
 
+TOO_LARGE = "too large"  # kind of a file or record that is skipped
+
 _SIZE = re.compile(r"(\d{1,15})([KMG]?)B?", re.IGNORECASE | re.ASCII)
 _UNITS = {"G": 10**9, "M": 10**6, "K": 10**3, "": 1}
 

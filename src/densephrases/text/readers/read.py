@@ -1,25 +1,26 @@
 """Documents from files and folders of all supported formats."""
 
-from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from densephrases.errors import ConfigError, DataError, MissingExtraError
-from densephrases.text.documents import Document, Skipped
+from densephrases.text.documents import Document, Skipped, SourceFile
 from densephrases.text.readers.archives.epub import read_epub
 from densephrases.text.readers.archives.mail import read_eml
 from densephrases.text.readers.archives.mbox import read_mbox
 from densephrases.text.readers.archives.zim import read_zim
-from densephrases.text.readers.decoded import is_binary, read_decoded, read_undecoded
+from densephrases.text.readers.decoded import read_decoded, read_undecoded
 from densephrases.text.readers.files import (
     UNREADABLE,
     OnOpen,
-    is_compressed,
     split_name,
-    walk,
 )
+from densephrases.text.readers.folders.found_files import FoundFile, Places, shown, text_bytes
+from densephrases.text.readers.folders.left_out import Selection
+from densephrases.text.readers.folders.read_report import ReadReport
+from densephrases.text.readers.folders.roots import Roots
 from densephrases.text.readers.formats.csv_rows import read_table
 from densephrases.text.readers.formats.docx import read_docx
 from densephrases.text.readers.formats.images import read_image
@@ -34,44 +35,26 @@ from densephrases.text.readers.pages.html_limits import refuse_slow_page
 from densephrases.text.readers.pages.pdf import pdf_document
 from densephrases.text.readers.wikipedia import read_dump
 
-_EXAMPLES = 100
-_OF_ONE_KIND = 0.9
+LINK = "links"  # kind of a file that is skipped
 
 
-@dataclass(slots=True)
-class ReadReport:
-    """Counts of what was read and skipped; the first hundred skipped items are kept with their reasons."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """How files are read.
 
-    documents: int = 0
-    empty: int = 0  # files and records without any text
-    skipped: int = 0  # files and records that cannot be read
-    examples: list[Skipped] = field(default_factory=list)
-    _finished: int = field(default=0, repr=False)  # bytes of the files that have been read
-    _whole: int = field(default=0, repr=False)  # bytes of the one being read, if it is read at once
-    _file: BinaryIO | None = field(default=None, repr=False, compare=False)  # the one being read
+    Attributes:
+        strict: Whether the first file or record that cannot be read raises DataError.
+        max_document: The most bytes of one document, decompressed.
+        follow_links: Whether files that are links are read.
+    """
 
-    @property
-    def bytes(self) -> int:
-        """How many of the `input_bytes` have been read."""
-        if self._file is None:
-            return self._finished + self._whole
-        return self._finished + (0 if self._file.closed else self._file.tell())
+    strict: bool = False
+    max_document: int = MAX_DOCUMENT
+    follow_links: bool = False
 
-    def begin(self, path: Path) -> None:
-        """Unless the file is opened to be read bit by bit, all of it is read with its first document."""
-        self._whole = _text_bytes(path)
-
-    def open(self, file: BinaryIO) -> None:
-        self._file = file
-
-    def finish(self, path: Path) -> None:
-        self._file, self._whole = None, 0
-        self._finished += _text_bytes(path)
-
-    def skip(self, skipped: Skipped) -> None:
-        self.skipped += 1
-        if len(self.examples) < _EXAMPLES:
-            self.examples.append(skipped)
+    def __post_init__(self) -> None:
+        if self.max_document < 1:
+            raise ConfigError(f"max_document={self.max_document} is not a positive number of bytes.")
 
 
 def read_documents(
@@ -81,12 +64,15 @@ def read_documents(
     report: ReadReport | None = None,
     max_document: int = MAX_DOCUMENT,
     follow_links: bool = False,
+    roots: Roots | None = None,
+    named: Mapping[str, Path] | None = None,
+    selection: Selection | None = None,
 ) -> Generator[Document]:
     """The documents of files and of all files in folders, one at a time.
 
     The suffix decides the format; .gz, .xz and .bz2 may follow it. Plain text is kept unchanged, so offsets count the
-    characters of the file. For all other formats the document is the extracted text. A document
-    without an id gets the file's path below the given folder.
+    characters of the file. For all other formats the document is the extracted text. A document without an id gets
+    the file's path below the given folder, after the folder's name if there are several.
 
     What cannot be read is skipped and counted in `report`; `strict` raises DataError instead. A path that does not
     exist raises it at once; paths without any document raise it after the last one was read.
@@ -94,98 +80,48 @@ def read_documents(
     Args:
         paths: Files and folders, or one of them.
         strict: Raise DataError at the first file or record that cannot be read.
-        report: Counts what was read and what was skipped.
+        report: Counts what was read, skipped and left out.
         max_document: The most bytes of one document, decompressed. Larger ones are skipped without being read whole.
         follow_links: Read what symbolic links inside folders lead to. By default they are skipped: a link may lead to
             any file of the machine. A link that is itself one of `paths` is always followed.
+        roots: Those of the index that the documents are for: `index.roots`. Files below them keep their ids.
+        named: Further folders, by the names with which the ids of their documents shall begin.
+        selection: Which files below folders are read; by default source code, dependencies, build outputs,
+            configuration and hidden files are left out.
     """
-    places = _places(paths)
-    if max_document < 1:
-        raise ConfigError(f"max_document={max_document} is not a positive number of bytes.")
-    for place in places:
-        if not _exists(place):
-            raise DataError(f"'{_shown(place)}' does not exist; expected a file or a folder of documents.")
-    options = _Options(strict, max_document, follow_links)
+    options = ReadOptions(strict=strict, max_document=max_document, follow_links=follow_links)
+    places = Places.from_paths(_paths(paths), known=roots, named=named, selection=selection, follow_links=follow_links)
     return _read_all(places, options, ReadReport() if report is None else report)
 
 
-def _places(paths: object) -> list[Path]:
+def _paths(paths: object) -> list[Path]:
     several: list[Any] = list(paths) if isinstance(paths, Iterable) and not isinstance(paths, str | Path) else [paths]
     if strange := [each for each in several if not isinstance(each, str | Path)]:
         raise DataError(f"{strange[0]!r} is no path; expected names of files and folders, such as 'notes'.")
     return [Path(each) for each in several]
 
 
-@dataclass(frozen=True, slots=True)
-class _Options:
-    strict: bool
-    limit: int
-    follow_links: bool
-
-
-def _exists(place: Path) -> bool:
-    try:
-        return place.exists()
-    except (OSError, ValueError):  # too long, or with a null character
-        return False
-
-
-def input_bytes(paths: Iterable[Path], *, follow_links: bool = False) -> int | None:
-    """The size of all files that may contain text, or None if it does not predict the amount of text.
-
-    A compressed byte stands for several characters and a byte of a PDF for hardly any, so bytes measure progress only
-    if nearly all files are of one kind.
-    """
-    sizes: Counter[str] = Counter()
-    for place in paths:
-        for path, _ in _files(place, follow_links):
-            sizes[_kind(path)] += _text_bytes(path)
-    total = sizes.total()
-    main = max(("text", "compressed"), key=sizes.__getitem__)
-    return total if total and sizes[main] >= _OF_ONE_KIND * total else None
-
-
-def _kind(path: Path) -> str:
-    if split_name(path)[1] in _NO_PLAIN_TEXT:
-        return "other"
-    return "compressed" if is_compressed(path) else "text"
-
-
-def _text_bytes(path: Path) -> int:
-    """The size of a file, or 0 if it will be skipped unread."""
-    try:
-        if not path.is_file() or (_kind(path) == "text" and is_binary(path)):
-            return 0
-        return path.stat().st_size
-    except OSError:
-        return 0
-
-
-def _read_all(places: list[Path], options: _Options, report: ReadReport) -> Generator[Document]:
+def _read_all(places: Places, options: ReadOptions, report: ReadReport) -> Generator[Document]:
     found = False
-    for place in places:
-        for path, name in _files(place, options.follow_links):
-            report.begin(path)
-            items = _read_file(path, name, report.open, options, inside=path != place)
-            for document in _kept(items if options.strict else _lenient(items, path), path, options.strict, report):
-                found = True
-                yield document
-            report.finish(path)
+    for document in read_files(places.files(report), options, report):
+        found = True
+        yield document
     if not found:
-        raise DataError(_nothing_found(places, report))
+        raise DataError(nothing_found(places.places, report))
 
 
-def _files(place: Path, follow_links: bool) -> Iterator[tuple[Path, str]]:
-    """Files, each with the id for a document that has none of its own."""
-    if not place.is_dir():
-        yield place, place.name
-        return
-    for path in walk(place, follow_links=follow_links):
-        yield path, path.relative_to(place).as_posix()
+def read_files(files: Iterable[FoundFile], options: ReadOptions, report: ReadReport) -> Generator[Document]:
+    """The documents of files, each with what is known of its file."""
+    for file in files:
+        size = text_bytes(file.path)  # as it was expected, whatever happens to the file meanwhile
+        report.begin(size)
+        items = _read_file(file, report.open, options)
+        yield from _kept(items if options.strict else _lenient(items, file.path), file.path, options.strict, report)
+        report.finish(size)
 
 
 def _kept(items: Iterator[Document | Skipped], path: Path, strict: bool, report: ReadReport) -> Iterator[Document]:
-    seen = False
+    seen, several = False, split_name(path)[1] in _STREAMS
     for item in items:
         seen = True
         checked = _checked(item, path)
@@ -194,11 +130,12 @@ def _kept(items: Iterator[Document | Skipped], path: Path, strict: bool, report:
                 raise DataError(str(checked))
             report.skip(checked)
         elif not checked.text.strip():
-            report.empty += 1
+            report.skip_empty(f"{shown(path)}, {checked.id}" if several else shown(path))
         else:
             report.documents += 1
             yield checked
-    report.empty += not seen
+    if not seen:
+        report.skip_empty(shown(path))
 
 
 def _checked(item: Document | Skipped, path: Path) -> Document | Skipped:
@@ -212,21 +149,28 @@ def _checked(item: Document | Skipped, path: Path) -> Document | Skipped:
     return item
 
 
-def _read_file(
-    path: Path, name: str, on_open: OnOpen, options: _Options, *, inside: bool
-) -> Iterator[Document | Skipped]:
-    """The documents of a file, up to the first part that cannot be read; `inside` says it was found in a folder."""
-    if str(path) != _shown(path):
-        raise DataError(f"'{_shown(path)}' has a name that is not UTF-8.")
+def _read_file(file: FoundFile, on_open: OnOpen, options: ReadOptions) -> Iterator[Document | Skipped]:
+    """The documents of a file, up to the first part that cannot be read."""
+    path = file.path
+    if str(path) != shown(path):
+        raise DataError(f"'{shown(path)}' has a name that is not UTF-8.")
     try:
-        if inside and not options.follow_links and path.is_symlink():
-            raise DataError(f"'{path}' is a link, which may lead anywhere; give --follow-links to read such files.")
+        if file.inside and not options.follow_links and path.is_symlink():
+            raise DataError(
+                f"'{path}' is a link, which may lead anywhere; give --follow-links to read such files.", LINK
+            )
         if not path.is_file():
             raise DataError(f"'{path}' is neither a regular file nor a folder.")
-        if path.stat().st_size:
-            yield from _documents(path, name, on_open, options.limit)
+        source = file.source()  # before it is read: a change meanwhile shows later
+        if source.size:
+            for item in _documents(path, file.name, on_open, options.max_document):
+                yield item if isinstance(item, Skipped) else _from_file(item, source)
     except UNREADABLE as error:
         raise DataError(f"'{path}' cannot be read: {error}.") from error
+
+
+def _from_file(document: Document, source: SourceFile) -> Document:
+    return replace(document, file=source, metadata={**source.metadata(), **document.metadata})
 
 
 def _documents(path: Path, name: str, on_open: OnOpen, limit: int) -> Iterator[Document | Skipped]:
@@ -241,12 +185,8 @@ def _lenient(items: Iterator[Document | Skipped], path: Path) -> Iterator[Docume
     try:
         yield from items
     except (DataError, MissingExtraError) as error:
-        yield Skipped(_shown(path), str(error).removeprefix(f"'{_shown(path)}' "))
-
-
-def _shown(path: Path) -> str:
-    """The path as printable text, whatever bytes are in it."""
-    return str(path).encode(errors="backslashreplace").decode()
+        kind = error.kind if isinstance(error, DataError) else "need an extra"
+        yield Skipped(shown(path), str(error).removeprefix(f"'{shown(path)}' "), kind)
 
 
 def _read_plain(path: Path, name: str, limit: int) -> Iterator[Document]:
@@ -302,11 +242,12 @@ _STREAMS: dict[str, Callable[[Path, str, OnOpen, int], Iterator[Document | Skipp
 }
 
 
-def _nothing_found(places: list[Path], report: ReadReport) -> str:
+def nothing_found(places: Iterable[Path], report: ReadReport) -> str:
     names = ", ".join(f"'{place}'" for place in places)
     formats = " ".join([*_PLAIN[1:], *_WHOLE, *_STREAMS])
+    left_out = f", left out: {left} (see --all-files)" if (left := report.left_out.total()) else ""
     first = f", the first: {report.examples[0]}" if report.examples else "."
     return (
         f"No documents in {names or 'no paths at all'}; expected files with text ({formats}). "
-        f"Empty: {report.empty}, skipped: {report.skipped}{first}"
+        f"Empty: {report.empty}, skipped: {report.skipped}{left_out}{first}"
     )

@@ -6,7 +6,7 @@ from functools import lru_cache
 from densephrases.data.matching.em_f1 import normalize_answer
 from densephrases.data.matching.gold_answers import gold_answers_of, squeeze
 from densephrases.data.questions import OpenQuestion
-from densephrases.index.segment.reader import DocumentRecord
+from densephrases.index.segment.document_record import DocumentRecord
 from densephrases.search.request import Unit
 from densephrases.train.queries.target import Target
 

@@ -1,0 +1,1 @@
+"""Files below folders: which are read, what their documents are called, and what was left out or skipped."""
