@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,13 +12,12 @@ from densephrases.cli.lines import counted, read_lines
 from densephrases.cli.options import Effort, IndexArgument, IndexModel, LexicalWeight, Task, Truecase, VerifyOption
 from densephrases.errors import ConfigError, DataError
 from densephrases.index.kinds import DEFAULT_EFFORT
-from densephrases.search.request import SearchRequest, Unit
+from densephrases.search.request import DEFAULT_K, AskedUnit, SearchRequest
 
 if TYPE_CHECKING:
     from densephrases.cli.show.answers import Show
     from densephrases.search.phrase_index import PhraseIndex
 
-SHOWN = 5  # answers, by default
 _AT_ONCE = 256
 _PROMPT = "Question: "
 
@@ -29,8 +27,13 @@ def ask(
     question: Annotated[
         str | None, typer.Argument(help="Without one, questions are read from stdin, with a prompt at a terminal.")
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="Number of answers per question.")] = SHOWN,
-    unit: Annotated[Unit, typer.Option(help="What counts as one answer.")] = "phrase",
+    k: Annotated[int, typer.Option("-k", help="Number of answers per question.")] = DEFAULT_K,
+    unit: Annotated[
+        AskedUnit, typer.Option(help="What counts as one answer; auto chooses by the form of each question.")
+    ] = "auto",
+    overlapping: Annotated[
+        bool, typer.Option("--overlapping", help="Show overlapping phrases of one place as answers of their own.")
+    ] = False,
     where: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,6 +70,7 @@ def ask(
     request = SearchRequest(
         k=k,
         unit=unit,
+        overlapping=overlapping,
         where=_where(where),
         documents=None if documents_file is None else read_lines(documents_file),
         min_confidence=min_confidence,
@@ -77,7 +81,7 @@ def ask(
         explain=why,
     )
     index = PhraseIndex.open(folder, model, task)
-    show, request = _show(request, as_json, single=question is not None, batch=file is not None)
+    show = _show(request, as_json, single=question is not None, batch=file is not None)
     if questions is not None:
         answer(index, questions, request, show)
     elif at_terminal():
@@ -108,22 +112,21 @@ def _where(conditions: list[str] | None) -> dict[str, list[str]] | None:
     return wanted
 
 
-def _show(request: SearchRequest, as_json: bool, *, single: bool, batch: bool) -> tuple["Show", SearchRequest]:
-    """How answers are shown, and the request for it."""
+def _show(request: SearchRequest, as_json: bool, *, single: bool, batch: bool) -> "Show":
+    """How answers are shown."""
     from densephrases.cli.show.answers import ShowLines, show_json
 
     if as_json:
-        return show_json, request
+        return show_json
     if sys.stdout.isatty():
         return in_terminal(request, repeat_question=batch)
-    return ShowLines(no_answer(request), several=not single), request
+    return ShowLines(no_answer(request), several=not single)
 
 
-def in_terminal(request: SearchRequest, *, repeat_question: bool = False) -> tuple["Show", SearchRequest]:
-    from densephrases.cli.show.terminal import OVERSAMPLE, ShowInTerminal
+def in_terminal(request: SearchRequest, *, repeat_question: bool = False) -> "Show":
+    from densephrases.cli.show.terminal import ShowInTerminal
 
-    show = ShowInTerminal(no_answer(request), request.k, repeat_question=repeat_question)
-    return show, replace(request, k=OVERSAMPLE * request.k) if request.unit == "phrase" else request
+    return ShowInTerminal(no_answer(request), repeat_question=repeat_question)
 
 
 def answer(index: "PhraseIndex", questions: list[str], request: SearchRequest, show: "Show") -> None:

@@ -50,4 +50,5 @@ def answer_metadata(answer: Answer) -> dict[str, Any]:
         "verified": answer.verified,
         "phrase": asdict(answer.phrase),
         "sentence": answer.sentence,
+        "alternatives": [asdict(each) for each in answer.alternatives],
     }

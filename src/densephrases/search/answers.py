@@ -1,6 +1,6 @@
 """What an answer holds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -27,6 +27,16 @@ class PhraseSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another result of the same place, with its character offsets in the document's text."""
+
+    text: str
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A result. All offsets count characters of the document's text.
 
@@ -39,6 +49,8 @@ class Answer:
         verified: Whether its passage was read again together with the question; its score is then that of the
             phrase by reader and search together, which compares with those of other verified answers only.
         explanation: Why it stands where it stands; None unless asked for.
+        alternatives: Lower results that overlap it, best first; none if the request wants overlapping answers.
+        items: The phrases in it that answer a question for a list, in the order of the text; none for others.
     """
 
     text: str
@@ -55,6 +67,8 @@ class Answer:
     unit: Unit
     verified: bool = False
     explanation: Explanation | None = None
+    alternatives: Sequence[Alternative] = ()
+    items: Sequence[Alternative] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As `densephrases ask --json` prints it."""
@@ -72,7 +86,10 @@ class Answer:
             "passage": self.passage,
             "sentence": self.sentence,
             "verified": self.verified,
+            "alternatives": [asdict(each) for each in self.alternatives],
         }
+        if self.items:
+            shown["items"] = [asdict(each) for each in self.items]
         if self.explanation is not None:
             shown["explanation"] = self.explanation.to_dict()
         return shown if self.unit == "phrase" else shown | {"phrase": asdict(self.phrase)}

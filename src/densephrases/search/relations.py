@@ -83,7 +83,8 @@ def extract_facts(
     """One fact per subject, in order; `advance` is called with the number of subjects done since its last call."""
     if empty := [number for number, subject in enumerate(subjects, start=1) if not subject.strip()]:
         raise DataError(f"Subject {empty[0]} is empty; expected a name.")
-    request = SearchRequest(k=_RESULTS if query.prefer_titles else 1, min_confidence=query.min_confidence)
+    k = _RESULTS if query.prefer_titles else 1
+    request = SearchRequest(k=k, min_confidence=query.min_confidence, overlapping=True)
     for first in range(0, len(subjects), _SUBJECTS_AT_ONCE):
         batch = subjects[first : first + _SUBJECTS_AT_ONCE]
         found = search([query.question(subject) for subject in batch], request=request)

@@ -10,11 +10,6 @@ const isDoubtful = ({ confidence }) => confidence !== null && confidence < UNSUR
 
 export const isUnsure = (answers) => answers.length > 0 && isDoubtful(answers[0]);
 
-/** Without phrases that overlap a better one: they are variants of the same answer. */
-export function withoutOverlaps(answers) {
-  return answers.reduce((kept, answer) => (kept.some((better) => overlap(better, answer)) ? kept : [...kept, answer]), []);
-}
-
 function overlap(one, other) {
   const [a, b] = [one.phrase, other.phrase];
   return one.document.id === other.document.id && a.start < b.end && b.start < a.end;
@@ -52,6 +47,7 @@ function item(answer, isFirst, linkTo, changed) {
   return element("li", { class: `answer${first ? " first" : ""}${doubtful ? " doubtful" : ""}` },
     headline(answer, first),
     element("p", { class: inWhole ? "text whole" : "text" }, ...marked(text, answer.phrase, begin)),
+    answer.items.length > 1 ? element("ul", { class: "items" }, ...answer.items.map(({ text }) => element("li", {}, text))) : null,
     element("p", { class: "source" },
       answer.unit === "document" ? null : element("span", { class: "title" }, titleOf(answer.document)),
       confidence(answer.confidence),

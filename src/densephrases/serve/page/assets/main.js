@@ -1,7 +1,7 @@
 // The page: keeps the state in the address, asks the service, and shows what it answers.
 
 import { read, written } from "./address.js";
-import { answerLists, withoutOverlaps, isUnsure, summary } from "./answers.js";
+import { answerLists, isUnsure, summary } from "./answers.js";
 import { Attempts } from "./attempts.js";
 import * as documentView from "./document.js";
 import { byId, element } from "./elements.js";
@@ -12,7 +12,6 @@ import { bytes, codePoints, counted } from "./text.js";
 
 const FEW = 5;
 const MANY = 20;
-const CUTS = 3; // times as many phrases are requested as are shown, since some overlap others
 const READ = 3; // passages, if answers are verified
 const SETTLED = 1500; // ms until a typed question becomes an entry in the history
 const SPOKEN = 700; // ms until answers are announced; those to unfinished questions are not
@@ -70,12 +69,10 @@ async function content(signal) {
   if (length > most) return () => put([], notices.tooLong(length, most));
   const tasks = selectedTasks();
   const verify = state.verify && info.reads ? Math.min(READ, info.limits.verify) : undefined;
-  const options = { k: Math.min(CUTS * wanted, info.limits.k), unit: state.unit, verify };
+  const options = { k: Math.min(wanted, info.limits.k), unit: state.unit, verify };
   const found = await Promise.all(tasks.map(({ task }) => service.answers(asked, { ...options, task }, signal)));
-  return () => showAnswers(tasks.map(({ name }, place) => ({ ...found[place], name, answers: few(found[place].answers) })));
+  return () => showAnswers(tasks.map(({ name }, place) => ({ ...found[place], name })));
 }
-
-const few = (answers) => withoutOverlaps(answers).slice(0, wanted);
 
 async function welcome(signal) {
   if (examples === null) put(notices.welcome([], linkToQuestion), null);
