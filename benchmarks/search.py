@@ -30,6 +30,7 @@ from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.sample import SAMPLE_QUESTIONS, articles_path
 from densephrases.search.answers import Answer
 from densephrases.search.phrase_index import PhraseIndex
+from densephrases.search.request import SearchRequest
 from densephrases.search.timings import Timings
 from densephrases.text.readers.read import read_documents
 
@@ -149,8 +150,9 @@ def timed(index: PhraseIndex, questions: Sequence[str]) -> Timings:
 
 def recall(index: PhraseIndex, questions: Sequence[str]) -> dict[float, float]:
     """For each effort the share of the ten best answers of exhaustive search that are found."""
-    expected = index.search(questions, exact=True)
-    return {effort: overlap(expected, index.search(questions, effort=effort)) for effort in EFFORTS}
+    request = SearchRequest(k=10, overlapping=True)
+    expected = index.search(questions, request=request, exact=True)
+    return {effort: overlap(expected, index.search(questions, request=request, effort=effort)) for effort in EFFORTS}
 
 
 def overlap(expected: Sequence[Sequence[Answer]], found: Sequence[Sequence[Answer]]) -> float:

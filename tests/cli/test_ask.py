@@ -86,8 +86,29 @@ def test_json(densephrases: Command, made_index: Path, unit: str) -> None:
     assert len(value["answers"]) == 2
     for answer in value["answers"]:
         keys = {"text", "score", "confidence", "start", "end", "document", "passage", "sentence", "verified"}
-        assert answer.keys() == keys | ({"phrase"} if unit != "phrase" else set())
+        assert answer.keys() == keys | {"alternatives"} | ({"phrase"} if unit != "phrase" else set())
         assert answer["text"] == TEXTS[answer["document"]["id"]][answer["start"] : answer["end"]]
+
+
+@pytest.mark.parametrize("options", [{}, {"overlapping": True}, {"unit": "phrase"}, {"unit": "sentence"}])
+def test_the_same_results_as_in_python(densephrases: Command, made_index: Path, options: dict[str, Any]) -> None:
+    """As lines, as JSON and from the library; by default five, of which none overlap, in the unit of the question."""
+    given = (
+        ["--overlapping"] if options.get("overlapping") else [f"--{name}={value}" for name, value in options.items()]
+    )
+    expected = PhraseIndex.open(made_index).search(QUESTION, **{"unit": "auto", **options})
+    (line,) = densephrases("ask", made_index, QUESTION, "--json", *given).out.splitlines()
+    found = json.loads(line)["answers"]
+    assert found == [answer.to_dict() for answer in expected]
+    assert [row[1] for row in rows(densephrases("ask", made_index, QUESTION, *given).out)] == [
+        " ".join(answer.text.split()) for answer in expected
+    ]
+    assert len(found) == 5
+    spans = [(a["document"]["id"], a["start"], a["end"]) for a in found]
+    pairs = [(one, other) for place, one in enumerate(spans) for other in spans[:place]]
+    overlaps = any(one[0] == other[0] and one[1] < other[2] and other[1] < one[2] for one, other in pairs)
+    assert overlaps == options.get("overlapping", False)
+    assert any(answer["alternatives"] for answer in found) != overlaps
 
 
 @pytest.fixture(scope="module")

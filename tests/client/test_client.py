@@ -50,6 +50,8 @@ def client(service: Running) -> Iterator[Client]:
         {"where": {"year": {">=": 1800, "<": 1900}}},
         {"lexical_weight": 2.0},
         {"explain": True},
+        {"overlapping": True},
+        {"unit": "auto"},
     ],
 )
 def test_search(client: Client, index: PhraseIndex, options: Any) -> None:

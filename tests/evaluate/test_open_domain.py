@@ -59,7 +59,9 @@ def test_like_judging_each_answer_alone(index: PhraseIndex) -> None:
     predictions = list(ask_collection(index, QUESTIONS, request))
     assert [p.judgement.question for p in predictions] == QUESTIONS
     assert [p.judgement.answerable for p in predictions] == [True, True, True, False]
-    for prediction, expected in zip(predictions, index.search([q.text for q in QUESTIONS], k=20), strict=True):
+    for prediction, expected in zip(
+        predictions, index.search([q.text for q in QUESTIONS], k=20, overlapping=True), strict=True
+    ):
         assert prediction.answers == expected
         gold_texts = prediction.judgement.question.answers
         right = [bool(best_over_answers(exact_match, each.text, gold_texts)) for each in expected]
@@ -77,7 +79,7 @@ def test_like_judging_each_answer_alone(index: PhraseIndex) -> None:
 
 def test_found_answers_are_answerable(index: PhraseIndex) -> None:
     """Whatever the index says is in its text, so that no exact match can exceed the ceiling."""
-    texts = {a.text for a in index.search("where is the river?", k=1000)}
+    texts = {a.text for a in index.search("where is the river?", k=1000, overlapping=True)}
     questions = [OpenQuestion(text, "who?", (text,)) for text in texts]
     assert all(p.judgement.answerable for p in ask_collection(index, questions, SearchRequest(k=1)))
 

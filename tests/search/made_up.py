@@ -80,6 +80,9 @@ class MemoryTerms:
     def passages_V(self) -> Ints:  # noqa: N802
         return self.passages_having(np.arange(self.passages))
 
+    def passages_with(self, terms: Sequence[int]) -> Ints:
+        return np.array([n for n, each in enumerate(self.of_passages) if each >= set(terms)], dtype=np.int64)
+
     def passages_having(self, passages_N: Ints) -> Ints:
         found = [term for passage in passages_N.tolist() for term in self.of_passages[passage]]
         return np.bincount(np.array(found, dtype=np.int64), minlength=TERMS)
@@ -316,6 +319,31 @@ class BruteForce:
             if unit != "phrase" or self._is_phrase(span):
                 kept.setdefault(self.key(span, unit), span)
         return list(kept.values())[:k]
+
+    def apart(self, unit: Unit, k: int) -> list[list[BruteSpan]]:
+        """The first results that overlap none of the chosen ones before, each with those that overlap it first."""
+        groups: list[list[BruteSpan]] = []
+        for span in self.distinct(unit, 1_000_000):
+            group = next((group for group in groups if self._overlap(group[0], span, unit)), None)
+            if group is None:
+                groups.append([span])
+            else:
+                group.append(span)
+        return groups[:k]
+
+    def _overlap(self, one: BruteSpan, other: BruteSpan, unit: Unit) -> bool:
+        if unit not in ("phrase", "sentence") or (one.segment, self.passage(one)) != (
+            other.segment,
+            self.passage(other),
+        ):
+            return False
+        (start, end), (first, last) = self._shown(one, unit), self._shown(other, unit)
+        return start < last and first < end
+
+    def _shown(self, span: BruteSpan, unit: Unit) -> tuple[int, int]:
+        text, start, end = self.text(span)
+        around = sentences_around(text, start, end)
+        return (start, end) if unit == "phrase" else (around.start, around.end)
 
 
 def answer_in(passage: str, *, sentence: str, title: str) -> Answer:

@@ -40,19 +40,19 @@ def stored(index: PhraseIndex) -> Bytes:
 def test_vectors_and_answers_do_not_depend_on_the_order_of_work(tmp_path: Path, documents: list[Document]) -> None:
     """Nearly all bytes: where a processor rounds a sum in another order, a code may fall to its neighbour."""
     expected = built(tmp_path / "whole", documents, threads=1, at_once=4)
-    answers = expected.search(QUESTIONS, k=5)
+    answers = expected.search(QUESTIONS, k=5, overlapping=True)
     for threads, at_once in ((2, 4), (1, 1), (2, 3)):
         index = built(tmp_path / f"{threads}-{at_once}", documents, threads, at_once)
         assert stored(index).shape == stored(expected).shape
         assert (stored(index) == stored(expected)).mean() > 0.999
-        for found, wanted in zip(index.search(QUESTIONS, k=5), answers, strict=True):
+        for found, wanted in zip(index.search(QUESTIONS, k=5, overlapping=True), answers, strict=True):
             assert [each.text for each in found][:1] == [each.text for each in wanted][:1]
             assert [each.score for each in found] == pytest.approx([each.score for each in wanted], abs=0.05)
 
 
 def test_questions_alone_and_together(tmp_path: Path, documents: list[Document]) -> None:
     index = built(tmp_path / "index", documents, threads=2, at_once=4)
-    for found, question in zip(index.search(QUESTIONS, k=5), QUESTIONS, strict=True):
-        alone = index.search(question, k=5)
+    for found, question in zip(index.search(QUESTIONS, k=5, overlapping=True), QUESTIONS, strict=True):
+        alone = index.search(question, k=5, overlapping=True)
         assert [each.score for each in found] == pytest.approx([each.score for each in alone], abs=0.05)
         assert [each.text for each in found][:1] == [each.text for each in alone][:1]

@@ -73,14 +73,20 @@ def test_answers_do_not_depend_on_company_or_threads(quantizer: Quantizer, kind:
     encoder = WideEncoder(lexical_weight=0.1)
     index = PhraseIndex.create(tmp_path, documents(24), model=encoder, quantizer=quantizer, candidates=kind)
     assert [segment.entry.candidates for segment in index.folder.segments] == [kind]
-    expected = [index.search(question) for question in QUESTIONS]
+    expected = [index.search(question, 10) for question in QUESTIONS]
     assert len({answer.score for answers in expected for answer in answers}) > 300
     for threads in (1, 2):
         faiss.omp_set_num_threads(threads)
-        assert index.search(QUESTIONS) == expected
-        halves = [answers for first in (0, 1) for answers in index.search(QUESTIONS[first::2])]
+        assert index.search(QUESTIONS, 10) == expected
+        halves = [answers for first in (0, 1) for answers in index.search(QUESTIONS[first::2], 10)]
         assert halves == expected[::2] + expected[1::2]
-    options: list[dict[str, Any]] = [{"unit": "document", "k": 30}, {"exact": True}, {"documents": ["d1", "d2"]}]
+    options: list[dict[str, Any]] = [
+        {"unit": "document", "k": 30},
+        {"exact": True},
+        {"documents": ["d1", "d2"]},
+        {"overlapping": True, "k": 10},
+        {"unit": "auto"},
+    ]
     for asked in options:
         assert index.search(QUESTIONS[:8], **asked) == [index.search(each, **asked) for each in QUESTIONS[:8]]
 

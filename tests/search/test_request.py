@@ -43,7 +43,7 @@ def test_options_override_a_request() -> None:
 
 def test_an_unknown_option_is_answered_with_the_known_ones() -> None:
     with pytest.raises(
-        ConfigError, match=r"'words' is no option of a search; expected one of k, unit, where, .*weight"
+        ConfigError, match=r"'words' is no option of a search; expected one of k, unit, overlapping, where, .*weight"
     ):
         search_request(None, 5, {"words": 1.0})
 

@@ -1,6 +1,7 @@
 """Questions to answers with an encoder whose vectors follow from the question's length, against exhaustive search."""
 
 import math
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -19,7 +20,7 @@ from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, QuestionVectors
 from densephrases.model.padding import TokenBatch
 from densephrases.model.tokenizer import Tokens
-from densephrases.search.answers import Answer
+from densephrases.search.answers import Alternative, Answer
 from densephrases.search.confidence import Calibration
 from densephrases.search.filters import Filter
 from densephrases.search.request import SearchRequest, Unit
@@ -107,12 +108,19 @@ def check_unit(answer: Answer, unit: Unit) -> None:
     st.integers(1, 8),
     st.sampled_from([None, {"lang": "en"}, {"year": ["1", 2]}, {"lang": "de", "year": 2}]),
     st.sampled_from([None, ["0-0", "1-0", "1-1"], []]),
+    st.booleans(),
 )
 def test_filters_like_brute_force(
-    index: MemoryIndex, question: str, unit: Unit, k: int, where: dict[str, Any] | None, documents: list[str] | None
+    index: MemoryIndex,
+    question: str,
+    unit: Unit,
+    k: int,
+    where: dict[str, Any] | None,
+    documents: list[str] | None,
+    overlapping: bool,
 ) -> None:
     encoder = QuestionEncoder(length_penalty=0.25)
-    answers = ask(Searcher(index, encoder), question, k, unit, where, documents)
+    answers = ask(Searcher(index, encoder), question, k, unit, where, documents, overlapping=overlapping)
     chosen = Filter.from_conditions(where, documents)
     pairs = zip(index.made, index.deleted, strict=True)
     masks = [
@@ -122,10 +130,37 @@ def test_filters_like_brute_force(
     segments = map(SearchableSegment.with_documents, index.segments, masks)
     vectors = encoder.encode_questions([question])
     brute = BruteForce([each for each in segments if each.rows], vectors.start_BD[0], vectors.end_BD[0], 0.25)
-    expected = brute.distinct(unit, k)
+    groups = [[span] for span in brute.distinct(unit, k)] if overlapping else brute.apart(unit, k)
+    expected = [group[0] for group in groups]
     assert [answer.score for answer in answers] == [span.score for span in expected]
     shown = [(text[start:end]) for text, start, end in map(brute.text, expected)]
     assert [answer.phrase.text for answer in answers] == shown
+    for answer, (_, *others) in zip(answers, groups, strict=True):
+        scores = [other.score for other in others]
+        assert [other.score for other in answer.alternatives] == scores[: len(answer.alternatives)]
+        assert all(other.start < answer.end and answer.start < other.end for other in answer.alternatives)
+
+
+@given(indexes(), QUESTIONS, st.sampled_from(["phrase", "sentence"]), st.integers(1, 8))
+def test_more_answers_begin_with_the_same(index: MemoryIndex, question: str, unit: Unit, k: int) -> None:
+    searcher = Searcher(index, QuestionEncoder(), CALIBRATION)
+    some, more = (ask(searcher, question, count, unit) for count in (k, 2 * k))
+    kept = [
+        replace(answer, alternatives=answer.alternatives[: len(few.alternatives)])
+        for answer, few in zip(more, some, strict=False)
+    ]
+    assert kept == some
+    assert len(more) >= len(some)
+
+
+@given(indexes(), QUESTIONS, st.sampled_from(["phrase", "sentence"]))
+def test_merging_leaves_confidences_as_they_are(index: MemoryIndex, question: str, unit: Unit) -> None:
+    searcher = Searcher(index, QuestionEncoder(), CALIBRATION)
+    apart = {
+        (a.document.id, a.start, a.end): a.confidence for a in ask(searcher, question, 100, unit, overlapping=True)
+    }
+    for answer in ask(searcher, question, 3, unit):
+        assert answer.confidence == apart[answer.document.id, answer.start, answer.end]
 
 
 @given(indexes(), st.lists(QUESTIONS, max_size=5), st.sampled_from(get_args(Unit)))
@@ -162,7 +197,7 @@ def test_words_of_a_question_lift_the_passages_that_have_them() -> None:
 @given(indexes(), QUESTIONS, st.integers(1, 12))
 def test_confidence_does_not_depend_on_k(index: MemoryIndex, question: str, k: int) -> None:
     searcher = Searcher(index, QuestionEncoder(), CALIBRATION)
-    assert ask(searcher, question, k) == ask(searcher, question, 12)[:k]
+    assert ask(searcher, question, k, overlapping=True) == ask(searcher, question, 12, overlapping=True)[:k]
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -171,7 +206,8 @@ def test_phrases_that_repeat_the_question_come_later(exact: bool) -> None:
     maker = SegmentMaker(np.random.default_rng(0))
     maker.add("ada", [["Ada", "wrote", "code.", "It", "ran", "in", "London."]], {})
     searcher = Searcher(MemoryIndex([maker.made()], [None]), QuestionEncoder())
-    plain, worded = (ask(searcher, "a code", 100, lexical_weight=weight, exact=exact) for weight in (0, 100))
+    options: dict[str, Any] = {"exact": exact, "overlapping": True}
+    plain, worded = (ask(searcher, "a code", 100, lexical_weight=weight, **options) for weight in (0, 100))
     before, after = ({answer.text: answer.score for answer in answers} for answers in (plain, worded))
     assert before.keys() == after.keys() >= {"code.", "London.", "Ada"}
     paid = {text: before[text] - after[text] for text in before}
@@ -205,7 +241,7 @@ def test_json(unit: Unit) -> None:
     (answer,) = ask(Searcher(small_index(), QuestionEncoder()), "a", 1, unit)
     shown = answer.to_dict()
     keys = ["text", "score", "confidence", "start", "end", "document", "passage", "sentence", "verified"]
-    keys += ["section", "page"]
+    keys += ["section", "page", "alternatives"]
     assert list(shown) == (keys if unit == "phrase" else [*keys, "phrase"])
     assert shown["document"] == {
         "id": answer.document.id,
@@ -215,6 +251,13 @@ def test_json(unit: Unit) -> None:
     assert shown["confidence"] is None
     if unit != "phrase":
         assert list(shown["phrase"]) == ["text", "start", "end"]
+
+
+def test_json_of_alternatives() -> None:
+    (answer,) = ask(Searcher(small_index(), QuestionEncoder()), "a", 1)
+    answer = replace(answer, alternatives=(Alternative("x", 1, 2, 3.0),), items=(Alternative("y", 4, 5, 6.0),))
+    assert answer.to_dict()["alternatives"] == [{"text": "x", "start": 1, "end": 2, "score": 3.0}]
+    assert answer.to_dict()["items"] == [{"text": "y", "start": 4, "end": 5, "score": 6.0}]
 
 
 def test_batches_larger_than_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,7 +299,7 @@ def test_an_empty_index_has_no_answers() -> None:
         ({"k": 0}, "k=0"),
         ({"k": 2.5}, "k=2.5"),
         ({"k": True}, "k=True"),
-        ({"unit": "word"}, "unit='word' is unknown; expected one of phrase, sentence, passage, document"),
+        ({"unit": "word"}, "unit='word' is unknown; expected one of phrase, sentence, passage, document, auto"),
         ({"min_confidence": 1.5}, "min_confidence=1.5"),
         ({"min_confidence": float("nan")}, "min_confidence=nan"),
         ({"min_confidence": 0.5}, "needs a model with a calibration"),
@@ -269,6 +312,7 @@ def test_an_empty_index_has_no_answers() -> None:
         ({"lexical_weight": "many"}, "lexical_weight='many'"),
         ({"where": "lang=en"}, "where='lang=en'"),
         ({"documents": "ada"}, "documents='ada'"),
+        ({"overlapping": 1}, "overlapping=1 is neither true nor false"),
     ],
 )
 def test_refused_settings(settings: dict[str, Any], names: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from densephrases import Document, PhraseIndex
 from densephrases.index.candidates.by_kind import open_candidates
 from densephrases.index.segment import reader
-from densephrases.search import searcher as searcher_module
+from densephrases.search.scoring import searchable
 from densephrases.search.searcher import Searcher
 from tests.index.made_up import CodedEncoder, HashEncoder, long_text
 
@@ -114,7 +114,7 @@ def test_candidates_are_opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_many_filters_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searcher_module, "_FILTERS_KEPT", 2)
+    monkeypatch.setattr(searchable, "_FILTERS_KEPT", 2)
     index = PhraseIndex.create(tmp_path, [document(number) for number in range(8)], model=HashEncoder())
 
     def search(number: int) -> None:

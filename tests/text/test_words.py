@@ -73,6 +73,9 @@ def test_where_a_cut_would_part_a_word(text: str, inside: list[int]) -> None:
         ("It ran.", 2, 3, False),
         ("$ 5", 0, 3, True),
         ("東京は", 0, 2, True),
+        ("is 5.\n\nB is", 3, 8, False),
+        ("is 5.\r\n \r\nB is", 3, 11, False),
+        ("is 5\nB is", 3, 6, True),
         ("", 0, 0, False),
     ],
 )

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,13 +13,12 @@ from densephrases.cli.lines import counted, read_lines
 from densephrases.cli.options import Effort, IndexArgument, IndexModel, LexicalWeight, Task, Truecase, VerifyOption
 from densephrases.errors import DataError
 from densephrases.index.kinds import DEFAULT_EFFORT
-from densephrases.search.request import SearchRequest, Unit
+from densephrases.search.request import DEFAULT_K, AskedUnit, SearchRequest
 
 if TYPE_CHECKING:
     from densephrases.cli.show.answers import Show
     from densephrases.search.phrase_index import PhraseIndex
 
-SHOWN = 5  # answers, by default
 _AT_ONCE = 256
 _PROMPT = "Question: "
 
@@ -29,7 +27,12 @@ Question = Annotated[
     str | None, typer.Argument(help="Without one, questions are read from stdin, with a prompt at a terminal.")
 ]
 AnswerCount = Annotated[int, typer.Option("-k", help="Number of answers per question.")]
-AnswerUnit = Annotated[Unit, typer.Option(help="What counts as one answer.")]
+AnswerUnit = Annotated[
+    AskedUnit, typer.Option(help="What counts as one answer; auto chooses by the form of each question.")
+]
+Overlapping = Annotated[
+    bool, typer.Option("--overlapping", help="Show overlapping phrases of one place as answers of their own.")
+]
 DocumentsFile = Annotated[Path | None, typer.Option(help="File with the ids of the documents to search, one per line.")]
 MinConfidence = Annotated[float, typer.Option(help="Drop answers below this probability, from 0 to 1.")]
 Why = Annotated[bool, typer.Option("--why", help="Explain each answer: its scores, and what words it matches.")]
@@ -40,8 +43,9 @@ QuestionsFile = Annotated[Path | None, typer.Option(help="File with one question
 def ask(
     folder: IndexArgument,
     question: Question = None,
-    k: AnswerCount = SHOWN,
-    unit: AnswerUnit = "phrase",
+    k: AnswerCount = DEFAULT_K,
+    unit: AnswerUnit = "auto",
+    overlapping: Overlapping = False,
     where: Where = None,
     since: Since = None,
     until: Until = None,
@@ -72,6 +76,7 @@ def ask(
     request = SearchRequest(
         k=k,
         unit=unit,
+        overlapping=overlapping,
         where=parse_conditions(where, since, until),
         documents=None if documents_file is None else read_lines(documents_file),
         min_confidence=min_confidence,
@@ -82,7 +87,7 @@ def ask(
         explain=why,
     )
     index = PhraseIndex.open(folder, model, task)
-    show, request = _show(request, as_json, single=question is not None, batch=file is not None)
+    show = _show(request, as_json, single=question is not None, batch=file is not None)
     if questions is not None:
         answer(index, questions, request, show)
     elif at_terminal():
@@ -101,22 +106,21 @@ def no_answer(request: SearchRequest) -> str:
     return "No answer: no document meets the conditions."
 
 
-def _show(request: SearchRequest, as_json: bool, *, single: bool, batch: bool) -> tuple["Show", SearchRequest]:
-    """How answers are shown, and the request for it."""
+def _show(request: SearchRequest, as_json: bool, *, single: bool, batch: bool) -> "Show":
+    """How answers are shown."""
     from densephrases.cli.show.answers import ShowLines, show_json
 
     if as_json:
-        return show_json, request
+        return show_json
     if sys.stdout.isatty():
         return in_terminal(request, repeat_question=batch)
-    return ShowLines(no_answer(request), several=not single), request
+    return ShowLines(no_answer(request), several=not single)
 
 
-def in_terminal(request: SearchRequest, *, repeat_question: bool = False) -> tuple["Show", SearchRequest]:
-    from densephrases.cli.show.terminal import OVERSAMPLE, ShowInTerminal
+def in_terminal(request: SearchRequest, *, repeat_question: bool = False) -> "Show":
+    from densephrases.cli.show.terminal import ShowInTerminal
 
-    show = ShowInTerminal(no_answer(request), request.k, repeat_question=repeat_question)
-    return show, replace(request, k=OVERSAMPLE * request.k) if request.unit == "phrase" else request
+    return ShowInTerminal(no_answer(request), repeat_question=repeat_question)
 
 
 def answer(index: "PhraseIndex", questions: list[str], request: SearchRequest, show: "Show") -> None:

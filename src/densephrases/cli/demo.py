@@ -34,7 +34,6 @@ def demo(
     ] = None,
 ) -> None:
     """Index about fifty Wikipedia articles that come with the package, then answer questions from them."""
-    from densephrases.cli.ask import SHOWN as ANSWERS
     from densephrases.cli.ask import answer, at_terminal, converse, in_terminal
     from densephrases.cli.show.terminal import show_briefly
     from densephrases.model.load import load
@@ -46,8 +45,8 @@ def demo(
         answer(index, list(SHOWN), SearchRequest(k=1), show_briefly)
     else:
         typer.echo(f"For example: {SHOWN[0]}")
-        show, request = in_terminal(SearchRequest(k=ANSWERS))
-        converse(index, request, show)
+        request = SearchRequest(unit="auto")
+        converse(index, request, in_terminal(request))
 
 
 def _sample_index(folder: Path, encoder: "Encoder") -> "PhraseIndex":

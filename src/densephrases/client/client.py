@@ -68,7 +68,7 @@ class Client:
 
         Args:
             questions: One question, or several, which are sent in as few requests as the service allows.
-            k: Number of answers per question, 10 by default; fewer only if the collection has fewer.
+            k: Number of answers per question, 5 by default; fewer only if the collection has fewer.
             request: All options in one object; the default is `SearchRequest()`.
             options: Fields of `SearchRequest`, such as `unit="sentence"`; they override those of `request`.
         """

@@ -12,7 +12,7 @@ from densephrases.errors import DataError
 from densephrases.index.info import IndexInfo
 from densephrases.index.progress import Progress
 from densephrases.index.settings import IndexSettings
-from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
+from densephrases.search.answers import Alternative, Answer, PhraseSpan, SourceDocument
 from densephrases.search.explain.evidence import Evidence
 from densephrases.search.explain.explanation import Explanation
 from densephrases.search.relations import Fact, RelationQuery
@@ -143,6 +143,8 @@ def _answer(values: dict[str, Any]) -> Answer:
         "document": SourceDocument(**values["document"]),
         "phrase": PhraseSpan(**values["phrase"]),
     }
+    for name in ("alternatives", "items"):
+        parts[name] = tuple(Alternative(**each) for each in values.get(name, ()))
     if (why := values.get("explanation")) is not None:
         parts["explanation"] = _explanation(why)
     return Answer(**{**values, **parts})

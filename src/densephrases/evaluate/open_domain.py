@@ -100,7 +100,7 @@ def ask_collection(
     read: Advance = lambda _: None,
     asked: Advance = lambda _: None,
 ) -> Iterator[OpenPrediction]:
-    """The results of each question. Whatever the unit, the best phrase of a result is judged.
+    """The results of each question, overlapping ones apart. Whatever the unit, the best phrase of a result is judged.
 
     Args:
         candidates: Normalised phrases that may be answers; results with other phrases are dropped. None allows all.
@@ -110,7 +110,7 @@ def ask_collection(
     possible = answerable_with(index, questions, candidates, read)
     for first in range(0, len(questions), ASKED_AT_ONCE):
         batch = questions[first : first + ASKED_AT_ONCE]
-        found = index.search([q.text for q in batch], request=request)
+        found = index.search([q.text for q in batch], request=replace(request, overlapping=True))
         squeezed: dict[str, str] = {}
         for number, (question, answers) in enumerate(zip(batch, found, strict=True), start=first):
             allowed = [a for a in answers if candidates is None or normalize_answer(a.phrase.text) in candidates]

@@ -79,7 +79,7 @@ def fill_slots(
     Only phrases are verified.
     """
     request = request or SearchRequest()
-    for_phrases = replace(request, k=_RESULTS if prefer_titles else 1, unit="phrase")
+    for_phrases = replace(request, k=_RESULTS if prefer_titles else 1, unit="phrase", overlapping=True)
     for_documents = replace(request, k=DOCUMENTS, unit="document", verify=0)
     for first in range(0, len(records), ASKED_AT_ONCE):
         batch = records[first : first + ASKED_AT_ONCE]

@@ -6,7 +6,7 @@ from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.utils import Secret
 
 from densephrases.integrations.source import Source, answer_metadata
-from densephrases.search.request import Unit, Verify
+from densephrases.search.request import DEFAULT_K, AskedUnit, Verify
 
 
 @component
@@ -29,8 +29,8 @@ class PhraseRetriever:
     def __init__(
         self,
         index: str,
-        unit: Unit = "passage",
-        top_k: int = 10,
+        unit: AskedUnit = "passage",
+        top_k: int = DEFAULT_K,
         where: dict[str, Any] | None = None,
         min_confidence: float = 0.0,
         verify: Verify | None = None,

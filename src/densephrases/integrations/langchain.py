@@ -9,7 +9,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import SecretStr
 
 from densephrases.integrations.source import Source, answer_metadata
-from densephrases.search.request import Unit, Verify
+from densephrases.search.request import DEFAULT_K, AskedUnit, Verify
 
 
 class PhraseRetriever(BaseRetriever):
@@ -26,8 +26,8 @@ class PhraseRetriever(BaseRetriever):
     """
 
     index: str
-    unit: Unit = "passage"
-    k: int = 10
+    unit: AskedUnit = "passage"
+    k: int = DEFAULT_K
     where: dict[str, Any] | None = None
     min_confidence: float = 0.0
     verify: Verify | None = None

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from densephrases.errors import DensePhrasesError
 from densephrases.integrations.source import Source, answer_metadata
-from densephrases.search.request import Unit, Verify
+from densephrases.search.request import DEFAULT_K, AskedUnit, Verify
 from densephrases.version import __version__
 
 _MAX_K = 50
@@ -31,8 +31,8 @@ def create_server(source: Source) -> MCPServer[Any]:
     @server.tool(annotations=_READS)
     def ask(
         question: Annotated[str, Field(description="A question in full, such as 'When was the tower built?'")],
-        k: Annotated[int, Field(ge=1, le=_MAX_K, description="Number of answers")] = 5,
-        unit: Annotated[Unit, Field(description="What counts as one answer")] = "phrase",
+        k: Annotated[int, Field(ge=1, le=_MAX_K, description="Number of answers")] = DEFAULT_K,
+        unit: Annotated[AskedUnit, Field(description="What counts as one answer; auto: by the question")] = "phrase",
         min_confidence: Annotated[float, Field(ge=0, le=1, description="Drops answers below this probability")] = 0.0,
         verify: Annotated[
             Verify | None,

@@ -55,4 +55,5 @@ def answer_metadata(answer: Answer) -> dict[str, Any]:
         "sentence": answer.sentence,
         "section": answer.section,
         "page": answer.page,
+        "alternatives": [asdict(each) for each in answer.alternatives],
     }

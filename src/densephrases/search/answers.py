@@ -1,6 +1,6 @@
 """What an answer holds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -35,6 +35,16 @@ class PhraseSpan:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another result of the same place, with its character offsets in the document's text."""
+
+    text: str
+    start: int
+    end: int
+    score: float
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer:
     """A result. All offsets count characters of the text of its document, `index.document(answer.document.id).text`.
@@ -51,6 +61,8 @@ class Answer:
         explanation: Why it stands where it stands; None unless asked for.
         section: The headings above it, outermost first; empty if there are none.
         page: Its page in a PDF file, from 1; None in other documents.
+        alternatives: Lower results that overlap it, best first; none if the request wants overlapping answers.
+        items: The phrases in it that answer a question for a list, in the order of the text; none for others.
     """
 
     text: str
@@ -69,6 +81,8 @@ class Answer:
     explanation: Explanation | None = None
     section: str = ""
     page: int | None = None
+    alternatives: Sequence[Alternative] = ()
+    items: Sequence[Alternative] = ()
 
     def __repr__(self) -> str:
         sure = "" if self.confidence is None else f", confidence={self.confidence:.2f}"
@@ -98,7 +112,10 @@ class Answer:
             "verified": self.verified,
             "section": self.section,
             "page": self.page,
+            "alternatives": [asdict(each) for each in self.alternatives],
         }
+        if self.items:
+            shown["items"] = [asdict(each) for each in self.items]
         if self.explanation is not None:
             shown["explanation"] = self.explanation.to_dict()
         return shown if self.unit == "phrase" else shown | {"phrase": asdict(self.phrase)}

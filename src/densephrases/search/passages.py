@@ -97,6 +97,14 @@ class PassageTexts:
             )
         return self._known[key]
 
+    def text_before(self, key: int) -> str:
+        """The passage before one in the same document; empty if it is the first."""
+        number = key & ((1 << _PASSAGE_BITS) - 1)
+        if number == 0:
+            return ""
+        documents = self.segments[key >> _PASSAGE_BITS].segment.passage_documents
+        return self.passage(key - 1).text if documents[number - 1] == documents[number] else ""
+
     def locate(self, phrases: Phrases) -> LocatedPhrases:
         return LocatedPhrases(phrases, self.passage_keys(phrases), self.spans(phrases))
 

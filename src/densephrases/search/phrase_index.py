@@ -270,7 +270,7 @@ class PhraseIndex:
 
         Args:
             questions: One question, or several, which are answered as one batch.
-            k: Number of answers per question, 10 by default; fewer only if the collection has fewer.
+            k: Number of answers per question, 5 by default; fewer only if the collection has fewer.
             request: All options in one object; the default is `SearchRequest()`.
             timings: Receives the seconds spent in each stage.
             deadline: Ends the search with DeadlineExceededError, by time or when another thread cancels it.

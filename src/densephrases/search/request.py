@@ -10,7 +10,10 @@ from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.search.filters import Filter, Where
 
 Unit = Literal["phrase", "sentence", "passage", "document"]
-UNITS: tuple[Unit, ...] = get_args(Unit)
+AskedUnit = Literal["phrase", "sentence", "passage", "document", "auto"]
+UNITS: tuple[AskedUnit, ...] = get_args(AskedUnit)
+
+DEFAULT_K = 5  # answers of a question, wherever it is asked
 
 Verify = int | Literal["auto"]
 DEFAULT_VERIFY: Verify = 0  # of models that read; others never verify
@@ -23,7 +26,10 @@ class SearchRequest:
 
     Attributes:
         k: Number of answers per question.
-        unit: What counts as one answer: a phrase, or the sentence, passage or document around the best phrase.
+        unit: What counts as one answer: a phrase, or the sentence, passage or document around the best phrase. "auto"
+            chooses by the form of each question.
+        overlapping: Whether phrases (or sentences) of one place that overlap are answers of their own; else the best
+            of them is the answer, and the others are its alternatives.
         where: Metadata keys, each with the value or the values that it may have, or with a range such as
             {">=": "2026-01-01", "<": "2026-02-01"}.
         documents: Ids of the documents to search; None searches all. Any iterable, kept as a set.
@@ -39,8 +45,9 @@ class SearchRequest:
             around it.
     """
 
-    k: int = 10
-    unit: Unit = "phrase"
+    k: int = DEFAULT_K
+    unit: AskedUnit = "phrase"
+    overlapping: bool = False
     where: Where | None = field(default=None, hash=False)
     documents: Iterable[str] | None = None
     min_confidence: float = 0.0
@@ -58,6 +65,8 @@ class SearchRequest:
             raise ConfigError(
                 f"unit={self.unit!r} is unknown; expected one of {', '.join(UNITS)}.{meant(self.unit, UNITS)}"
             )
+        if not isinstance(self.overlapping, bool):
+            raise ConfigError(f"overlapping={self.overlapping!r} is neither true nor false.")
         for name in ("min_confidence", "effort"):
             value = getattr(self, name)
             if not _is_number(value) or not 0 <= value <= 1:
@@ -71,6 +80,12 @@ class SearchRequest:
                 f"{MOST_VERIFIED}."
             )
         object.__setattr__(self, "documents", self.filter.documents)  # an iterator could be read only once
+
+    @property
+    def result_unit(self) -> Unit:
+        """The unit of results, once it has been chosen."""
+        assert self.unit != "auto"
+        return self.unit
 
     @property
     def filter(self) -> Filter:

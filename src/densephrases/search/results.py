@@ -1,6 +1,6 @@
 """From ranked phrases to answers: which results are distinct, and how they are shown."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -9,13 +9,14 @@ import numpy as np
 from densephrases.arrays import Ints, Mask
 from densephrases.index.cancellation import Check, go_on
 from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
+from densephrases.search.overlaps import Places, may_overlap
 from densephrases.search.passages import FoundPassage, LocatedPhrases, PassageTexts
 from densephrases.search.request import Unit
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.pairs import NOTHING, Phrases
 from densephrases.text.normalize import normalize_answer
 from densephrases.text.sentences import TextSpan
-from densephrases.text.words import is_phrase
+from densephrases.text.words import has_blank_line, is_phrase
 
 # Phrases of the ranked list that are inspected first for each result, and the factor by which that grows while results
 # are missing: around a good phrase there are others that differ by one word. Fewer if their texts must be compared.
@@ -31,16 +32,23 @@ _OFFSET_BITS = 20  # a token begins below 2 ** 16, and its sentence ends not muc
 class DistinctResults:
     """Selects the best phrase of every distinct result; each rule compares a phrase with better ones only.
 
-    Phrases start and end at word boundaries, are more than punctuation and touch no heading. Two phrases are distinct
-    unless they are of one passage and have the same normalized text: they may share a start or an end, which puts the
-    right phrase among the first ten more often (73% instead of 60% on SQuAD). Distinct sentences are those around the
-    phrase, from its first to its last. If phrases are the results, they pay for repeating terms of the question.
+    Phrases start and end at word boundaries, are more than punctuation and touch no heading. Two phrases are
+    distinct unless they are of one passage and have the same normalized text: they may share a start or an end,
+    which puts the right phrase among the first ten more often (73% instead of 60% on SQuAD). Distinct sentences are
+    those around the phrase, from its first to its last, of one paragraph. If phrases are the results, they pay for
+    repeating terms of the question.
+
+    Attributes:
+        wanted: Number of results.
+        apart: Number of places that the results must have at least, for which there may be more of them than wanted.
+        check: Called all along; what it raises ends the search.
     """
 
     texts: PassageTexts
     unit: Unit
     wanted: int
-    check: Check = go_on  # called all along; what it raises ends the search
+    check: Check = go_on
+    apart: int = 0
 
     def __call__(self, several: Sequence[Phrases], terms: QuestionTerms | None) -> list[Phrases]:
         """Of all questions at once: a lookup takes about as long for ten phrases as for hundreds."""
@@ -60,9 +68,16 @@ class DistinctResults:
                     counts[question] = needed
         return results
 
+    def suffice(self, chosen: Phrases) -> bool:
+        """Whether results are as many as wanted, and of as many places."""
+        if len(chosen) < self.wanted or self.apart <= 1 or not may_overlap(self.unit):
+            return len(chosen) >= self.wanted
+        passage_N, spans_N2 = self._shown(chosen)
+        return len(Places().add_all(passage_N.tolist(), spans_N2.tolist())) >= self.apart
+
     def _needed(self, phrases: Phrases, chosen: Phrases, inspected: int) -> int:
         """How many phrases must be inspected: all that score at least as the last result before their penalties."""
-        if len(chosen) < self.wanted:
+        if not self.suffice(chosen):
             return min(MORE * inspected, len(phrases))
         return int(np.count_nonzero(phrases.score_N >= chosen.score_N[-1]))
 
@@ -71,7 +86,10 @@ class DistinctResults:
         if self.unit == "phrase":
             return [each.phrases.take(self._distinct_phrases(each)) for each in self._ranked(heads, terms)]
         heads = [self._outside_headings(head) for head in heads] if self.unit == "sentence" else heads
-        return [head.take(np.flatnonzero(_is_first(self._keys(head)))[: self.wanted]) for head in heads]
+        distinct = [head.take(np.flatnonzero(_is_first(self._keys(head)))) for head in heads]
+        if not may_overlap(self.unit):
+            return [each.take(slice(self.wanted)) for each in distinct]
+        return [each.take(self._selected(*self._shown(each), self._is_of_one_paragraph)) for each in distinct]
 
     def _outside_headings(self, head: Phrases) -> Phrases:
         located = self.texts.locate(head)
@@ -91,29 +109,48 @@ class DistinctResults:
 
     def _distinct_phrases(self, ranked: LocatedPhrases) -> Ints:
         seen: set[tuple[int, str]] = set()
-        chosen: list[int] = []
-        columns = zip(ranked.passage_N.tolist(), ranked.spans_N2.tolist(), strict=True)
-        for place, (passage, (start, end)) in enumerate(columns):
-            if place % _PHRASES_A_CHECK == 0:
-                self.check()
+
+        def is_new(passage: int, start: int, end: int) -> bool:
             found = self.texts.passage(passage)
             key = passage, normalize_answer(found.text[start:end])
-            if key not in seen and is_phrase(found.text, start, end) and not found.is_heading(start, end):
-                seen.add(key)
-                chosen.append(place)
-            if len(chosen) == self.wanted:
+            if key in seen or not is_phrase(found.text, start, end) or found.is_heading(start, end):
+                return False
+            seen.add(key)
+            return True
+
+        return self._selected(ranked.passage_N, ranked.spans_N2, is_new)
+
+    def _selected(self, passage_N: Ints, spans_N2: Ints, is_new: Callable[[int, int, int], bool]) -> Ints:
+        """The first rows that are new, until they are as many as wanted and of as many places."""
+        places, chosen = Places(), list[int]()
+        for row, (passage, (start, end)) in enumerate(zip(passage_N.tolist(), spans_N2.tolist(), strict=True)):
+            if row % _PHRASES_A_CHECK == 0:
+                self.check()
+            if is_new(passage, start, end):
+                places.add(passage, start, end)
+                chosen.append(row)
+            if len(chosen) >= self.wanted and len(places) >= self.apart:
                 break
         return np.array(chosen, dtype=np.int64)
+
+    def _is_of_one_paragraph(self, passage: int, start: int, end: int) -> bool:
+        return not has_blank_line(self.texts.passage(passage).text, start, end)
+
+    def _shown(self, phrases: Phrases) -> tuple[Ints, Ints]:
+        """The passages of phrases, and in them the characters of what is shown: the phrase, or its sentences."""
+        located = self.texts.locate(phrases)
+        if self.unit == "phrase":
+            return located.passage_N, located.spans_N2
+        return located.passage_N, self.texts.sentences(located.passage_N, located.spans_N2)
 
     def _keys(self, phrases: Phrases) -> Ints:
         """Numbers that identify the sentences, passages or documents of phrases."""
         if self.unit == "document":
             return self.texts.document_keys(phrases)
-        keys_N = self.texts.passage_keys(phrases)
         if self.unit == "passage":
-            return keys_N
+            return self.texts.passage_keys(phrases)
+        keys_N, sentences_N2 = self._shown(phrases)
         _, passage_N = np.unique(keys_N, return_inverse=True)
-        sentences_N2 = self.texts.sentences(keys_N, self.texts.spans(phrases))
         return (((passage_N << _OFFSET_BITS) + sentences_N2[:, 0]) << _OFFSET_BITS) + sentences_N2[:, 1]
 
 

@@ -1,11 +1,13 @@
 """Words, which measure the length of a phrase and bound where it may begin and end."""
 
+import re
 import unicodedata
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _IS_SPACE = np.array([chr(code).isspace() for code in range(0x3002)])  # no later character is a space
 
 # Scripts without spaces between words, or with several words in one: Thai to Lao, Burmese, Khmer, kana and Chinese
@@ -21,9 +23,14 @@ UNSPACED = (
 
 
 def is_phrase(text: str, start: int, end: int) -> bool:
-    """Whether the span begins and ends at word boundaries and has a letter or digit."""
+    """Whether the span begins and ends at word boundaries, has a letter or digit, and is of one paragraph."""
     whole = not is_inside_word(text, start) and not is_inside_word(text, end)
-    return whole and any(character.isalnum() for character in text[start:end])
+    return whole and any(map(str.isalnum, text[start:end])) and not has_blank_line(text, start, end)
+
+
+def has_blank_line(text: str, start: int, end: int) -> bool:
+    """Whether a blank line, which parts paragraphs, is in the span."""
+    return _BLANK_LINE.search(text, start, end) is not None
 
 
 def whole_words(text: str, start: int, end: int) -> str:

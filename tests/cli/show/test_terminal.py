@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from densephrases.cli.show.terminal import ShowInTerminal, apart, highlighted
-from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
+from densephrases.cli.show.terminal import ShowInTerminal, highlighted
+from densephrases.search.answers import Alternative, Answer, PhraseSpan, SourceDocument
 
 COLOURS = Console(file=io.StringIO(), force_terminal=True, color_system="truecolor", no_color=False)
 QUESTION = "who built the tower?"
@@ -58,7 +58,7 @@ def test_a_giant_sentence_is_cut() -> None:
 
 
 def in_terminal(answers: list[Answer], **options: Any) -> str:
-    show = ShowInTerminal("No answer.", limit=2, **options)
+    show = ShowInTerminal("No answer.", **options)
     show.console = Console(file=io.StringIO(), width=200, force_terminal=False)
     show(QUESTION, answers)
     assert isinstance(show.console.file, io.StringIO)
@@ -74,10 +74,7 @@ def test_what_a_person_sees() -> None:
     assert in_terminal([]) == "No answer.\n\n"
 
 
-def test_overlapping_phrases_are_shown_once() -> None:
-    longer = replace(ANSWER, start=ANSWER.start - 1, score=1.0)
-    elsewhere = replace(ANSWER, document=SourceDocument("other", "Other", {}), score=0.5)
-    after = replace(ANSWER, start=ANSWER.end, end=ANSWER.end + 3, score=0.25)
-    assert apart([ANSWER, longer, elsewhere, after]) == [ANSWER, elsewhere, after]
-    shown = in_terminal([ANSWER, longer, elsewhere, after])
-    assert re.findall(r"^\d\.|score [\d.]+", shown, re.MULTILINE) == ["1.", "score 12.35", "2.", "score 0.50"]
+def test_items_of_a_list_are_below_each_other() -> None:
+    items = (Alternative("one\x1b", 1, 4, 2.0), Alternative("two", 5, 8, 1.0))
+    assert "who came.\n   A title" in in_terminal([ANSWER])
+    assert "67% sure\n   - one\n   - two\n" in in_terminal([replace(ANSWER, items=items)])

@@ -117,7 +117,7 @@ def test_first_phrases_of_an_index(tmp_path: Path) -> None:
     told: list[int] = []
     found = first_phrases(index, open_questions(asked, 100, 20), told.append)
     assert sum(told) == len(found) == 70
-    answers = index.search([question.text for question in asked], k=CONTENDERS)
+    answers = index.search([question.text for question in asked], k=CONTENDERS, overlapping=True)
     assert found.score_N.tolist() == [answer.score for several in answers for answer in several]
     assert len(found.features_NF) == len(found.shares_TNF[0]) == len(found.right_N) == found.edges_B[-1]
     assert sorted(found.article_B.tolist()) == list(range(70))

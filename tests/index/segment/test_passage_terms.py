@@ -49,6 +49,12 @@ def test_which_passages_have_which_terms(passages: list[set[int]], asked: list[t
     assert [int(found.passages_V[t]) for t in range(13)] == [sum(t in p for p in passages) for t in range(13)]
 
 
+@given(PASSAGES, st.sets(TERM, min_size=1, max_size=3))
+def test_passages_with_all_of_some_terms(passages: list[set[int]], wanted: set[int]) -> None:
+    found = written([made(passages)]).passages_with(sorted(wanted))
+    assert found.tolist() == [number for number, each in enumerate(passages) if each >= wanted]
+
+
 @given(PASSAGES, st.integers(0, 8))
 def test_parts_leave_no_trace(passages: list[set[int]], cut: int) -> None:
     cut = min(cut, len(passages))

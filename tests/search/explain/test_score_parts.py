@@ -19,7 +19,7 @@ RANKING = PhraseRanking({"sentence": 2.0, "cut_before": -3.0})
 def test_parts_add_up_to_the_score(index: MemoryIndex, questions: list[str], ranking: PhraseRanking | None) -> None:
     searcher = Searcher(index, QuestionEncoder(lexical_weight=1.0), ranking=ranking)
     unranked = Searcher(index, QuestionEncoder(lexical_weight=1.0))
-    plain = unranked.search(questions, SearchRequest(k=20))
+    plain = unranked.search(questions, SearchRequest(k=100, overlapping=True))
     for before, answers in zip(plain, searcher.search(questions, SearchRequest(k=5, explain=True)), strict=True):
         for answer in answers:
             why = answer.explanation

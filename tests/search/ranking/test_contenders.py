@@ -20,7 +20,7 @@ QUESTIONS = ["a Ada", "b wrote code", "d"]
 def test_they_are_the_first_answers(index: MemoryIndex, unit: Unit, k: int) -> None:
     searcher = Searcher(index, QuestionEncoder(lexical_weight=2.0))
     contenders, question_terms = searcher.contenders(QUESTIONS, SearchRequest(k=k, unit=unit))
-    answers = searcher.search(QUESTIONS, SearchRequest(k=CONTENDERS, unit=unit))
+    answers = searcher.search(QUESTIONS, SearchRequest(k=CONTENDERS, unit=unit, overlapping=True))
     assert question_terms is not None
     idf_V = TermWeights.from_snapshot(index).idf_V
     rows = [(number, answer) for number, several in enumerate(answers) for answer in several]

@@ -38,8 +38,8 @@ def searchers(index: MemoryIndex, calibration: Calibration | None = None) -> tup
 def test_the_first_are_sorted_again(index: MemoryIndex, unit: Unit, k: int) -> None:
     plain, ranked = searchers(index)
     for question in QUESTIONS:
-        (before,) = plain.search([question], SearchRequest(k=max(k, CONTENDERS), unit=unit))
-        (after,) = ranked.search([question], SearchRequest(k=k, unit=unit))
+        (before,) = plain.search([question], SearchRequest(k=max(k, CONTENDERS), unit=unit, overlapping=True))
+        (after,) = ranked.search([question], SearchRequest(k=k, unit=unit, overlapping=True))
         contenders, terms = plain.contenders([question], SearchRequest(unit=unit))
         features = np.concatenate([phrase_features(contenders, terms), share_features(contenders, 2.0)], axis=1)
         weights = np.array([RANKING.weights[name] for name in FEATURES])
@@ -56,9 +56,9 @@ def test_the_first_are_sorted_again(index: MemoryIndex, unit: Unit, k: int) -> N
 @given(indexes(), st.sampled_from(get_args(Unit)), st.sampled_from([None, {"lang": "en"}]))
 def test_the_same_alone_or_in_a_batch_and_for_any_k(index: MemoryIndex, unit: Unit, where: Any) -> None:
     _, ranked = searchers(index, MANY)
-    together = ranked.search(QUESTIONS, SearchRequest(k=25, unit=unit, where=where))
+    together = ranked.search(QUESTIONS, SearchRequest(k=25, unit=unit, where=where, overlapping=True))
     for question, answers in zip(QUESTIONS, together, strict=True):
-        (alone,) = ranked.search([question], SearchRequest(k=3, unit=unit, where=where))
+        (alone,) = ranked.search([question], SearchRequest(k=3, unit=unit, where=where, overlapping=True))
         assert alone == answers[:3]
 
 

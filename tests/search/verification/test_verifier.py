@@ -191,11 +191,11 @@ def texts(answers: Sequence[Answer]) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("unit", get_args(Unit))
 @pytest.mark.parametrize("verify", [1, 3])
 def test_a_search_verifies_what_it_has_found(index: PhraseIndex, unit: Unit, verify: int) -> None:
-    found = index.search(QUESTIONS, k=40, unit=unit, verify=0)
+    found = index.search(QUESTIONS, k=40, unit=unit, verify=0, overlapping=True)
     assert not any(answer.verified for answers in found for answer in answers)
     enough = [answers[: max(5, 10, 4 * verify)] for answers in found]
-    expected = index.searcher._verifier(QUESTIONS, enough, verify)
-    answered = index.search(QUESTIONS, k=5, unit=unit, verify=verify)
+    expected = index.searcher.verification.verifier(QUESTIONS, enough, verify)
+    answered = index.search(QUESTIONS, k=5, unit=unit, verify=verify, overlapping=True)
     assert [texts(answers) for answers in answered] == [texts(answers[:5]) for answers in expected]
     for answers in answered:
         assert 1 <= sum(answer.verified for answer in answers) <= verify
@@ -230,7 +230,7 @@ def test_timings_and_deadlines(index: PhraseIndex) -> None:
     deadline = Deadline.never()
     deadline.cancel()
     with pytest.raises(DeadlineExceededError):
-        index.searcher._verifier(QUESTIONS[:1], [index.search(QUESTIONS[0])], 2, deadline.check)
+        index.searcher.verification.verifier(QUESTIONS[:1], [index.search(QUESTIONS[0])], 2, deadline.check)
 
 
 def test_the_default_reads_nothing(index: PhraseIndex) -> None:

@@ -1,5 +1,6 @@
 """POST /v1/answers."""
 
+import json
 import threading
 from dataclasses import asdict
 from pathlib import Path
@@ -7,10 +8,23 @@ from typing import Any
 
 import pytest
 
+from densephrases.search.answers import Answer
 from densephrases.search.deadline import Deadline
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.settings import Limits
 from tests.serve.running import CITIES, QUESTION, ReadingEncoder, Running, is_problem, running, wait_for
+
+
+def as_json(answer: Answer) -> Any:
+    return json.loads(json.dumps(asdict(answer)))
+
+
+@pytest.mark.parametrize("options", [{}, {"overlapping": True}, {"unit": "auto"}])
+def test_the_same_results_as_in_python(served: Running, options: dict[str, Any]) -> None:
+    (result,) = served.call("POST", "/v1/answers", {"question": QUESTION, **options}).json["results"]
+    expected = served.service.live.index.search(QUESTION, **options)
+    assert result["answers"] == [as_json(answer) for answer in expected]
+    assert any(answer["alternatives"] for answer in result["answers"]) != options.get("overlapping", False)
 
 
 def test_one_question(served: Running) -> None:
@@ -19,7 +33,7 @@ def test_one_question(served: Running) -> None:
     assert reply.status == 200
     assert result["question"] == QUESTION
     expected = served.service.live.index.search(QUESTION, 3)
-    assert result["answers"] == [asdict(answer) for answer in expected]
+    assert result["answers"] == [as_json(answer) for answer in expected]
     assert reply.json["milliseconds"] > 0
 
 
@@ -113,7 +127,7 @@ def test_limits_of_thoroughness(index: PhraseIndex) -> None:
         assert [service.ask(exact=choice).status for choice in (None, False)] == [200, 200]
     with running(index) as service:
         found = service.ask(exact=True).json["results"][0]["answers"]
-        assert found == [asdict(answer) for answer in index.search(QUESTION, exact=True)]
+        assert found == [as_json(answer) for answer in index.search(QUESTION, exact=True)]
 
 
 def test_verified_answers(tmp_path: Path) -> None:
@@ -122,7 +136,7 @@ def test_verified_answers(tmp_path: Path) -> None:
         assert service.call("GET", "/v1/info").json["reads"] is True
         for verify in (None, 0, 1, 2, "auto"):
             found = service.ask(verify=verify).json["results"][0]["answers"]
-            assert found == [asdict(answer) for answer in index.search(QUESTION, verify=verify)]
+            assert found == [as_json(answer) for answer in index.search(QUESTION, verify=verify)]
             assert found[0]["verified"] is bool(verify)
         dear = service.ask(verify=3)
         assert is_problem(dear, 422, "over_limit")

@@ -109,7 +109,7 @@ def test_units(cities: Running, at: Any, unit: str) -> None:
     assert page.texts(".first mark")[0] == found["phrase"]["text"]
     page.browser.back()
     page.wait(lambda: page.texts(".first p.headline"), "phrases again")
-    assert page.run("return document.querySelector('[name=unit]:checked').value") == "phrase"
+    assert page.run("return document.querySelector('[name=unit]:checked').value") == "auto"
 
 
 def test_verification_is_offered_by_models_that_read(cities: Running, tmp_path: Path, at: Any) -> None:

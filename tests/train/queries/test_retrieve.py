@@ -52,7 +52,7 @@ def looked_up(index: PhraseIndex, k: int, target: Target = "phrase") -> tuple[Lo
 @pytest.mark.parametrize("k", [1, 30, 1000])
 def test_finds_what_a_search_finds(index: PhraseIndex, k: int, target: Target) -> None:
     _, found = looked_up(index, k, target)
-    answers = index.search([asked.text for asked in ASKED], k, unit=UNITS[target])
+    answers = index.search([asked.text for asked in ASKED], k, unit=UNITS[target], overlapping=True)
     assert found.segment_QK.shape == (len(ASKED), k)
     for row, expected in enumerate(answers):
         there = found.segment_QK[row] >= 0

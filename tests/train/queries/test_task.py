@@ -124,7 +124,7 @@ def test_a_batch_scores_as_search_does(bench: Bench, target: Any, fixed_shapes: 
     found = loss_of(task, planned)
     expected, hits = 0.0, 0
     for question in ASKED:
-        answers = bench.index.search(question.text, settings.top_k, unit=UNITS[target])
+        answers = bench.index.search(question.text, settings.top_k, unit=UNITS[target], overlapping=True)
         exps = np.exp([answer.score - answers[0].score for answer in answers])
         words = [f" {answer.passage.lower()} " for answer in answers]
         right = [

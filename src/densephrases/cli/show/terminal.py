@@ -9,18 +9,12 @@ from rich.text import Text
 from densephrases.cli.show.answers import MARKED, one_line, printable
 from densephrases.search.answers import Answer, around_phrase, source_parts
 
-OVERSAMPLE = 4  # answers searched for each one shown, since most overlap a better one
-
 
 class ShowInTerminal:
-    """The first answers, each highlighted in its sentence, or in its passage if the unit is the passage.
+    """Answers, each highlighted in its sentence, or in its passage if the unit is the passage."""
 
-    A phrase that overlaps a better one is not shown: pass more answers than `limit`.
-    """
-
-    def __init__(self, no_answer: str, limit: int, *, repeat_question: bool = False) -> None:
+    def __init__(self, no_answer: str, *, repeat_question: bool = False) -> None:
         self.no_answer = no_answer
-        self.limit = limit
         self.repeat_question = repeat_question
         self.console = Console(highlight=False)
 
@@ -28,26 +22,15 @@ class ShowInTerminal:
         if self.repeat_question:
             self.console.print(Text(one_line(question), "bold"))
         table = Table.grid(padding=(0, 1))
-        for rank, answer in enumerate(apart(answers)[: self.limit], start=1):
+        for rank, answer in enumerate(answers, start=1):
             table.add_row(Text(f"{rank}.", "dim"), highlighted(answer, self.console))
             table.add_row("", Text(_source(answer), "dim"))
+            for item in answer.items:
+                table.add_row("", Text(f"- {one_line(item.text)}", "green"))
             if answer.explanation is not None:
                 table.add_row("", Text(one_line(str(answer.explanation)), "dim italic"))
         self.console.print(table if answers else self.no_answer)
         self.console.print()
-
-
-def apart(answers: Sequence[Answer]) -> list[Answer]:
-    """Answers that overlap none before them in the same document."""
-    chosen: list[Answer] = []
-    for answer in answers:
-        if not any(_overlap(answer, better) for better in chosen):
-            chosen.append(answer)
-    return chosen
-
-
-def _overlap(one: Answer, other: Answer) -> bool:
-    return one.document.id == other.document.id and one.start < other.end and other.start < one.end
 
 
 def show_briefly(question: str, answers: Sequence[Answer]) -> None:

@@ -158,7 +158,9 @@ def judge(
     judged: list[Judgement] = []
     for batch, searched in asked_in_batches(articles, asked):
         texts = [each.question.text for each in batch]
-        judged += _judged(batch, index.search(texts, k=RIVALS, documents=searched, verify=0, explain=True))
+        judged += _judged(
+            batch, index.search(texts, k=RIVALS, documents=searched, verify=0, explain=True, overlapping=True)
+        )
         advance(len(batch))
     return judged
 

@@ -16,11 +16,12 @@ WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
 # weight for them is too large for others, so the smallest weight that is nearly as good is picked.
 TOLERANCE = 0.3  # points of exact match
 ASKED_AT_ONCE = 256
+RESULTS = 10  # of a question, overlapping ones apart
 
 
 @dataclass(frozen=True, slots=True)
 class LexicalRow:
-    """Percentages; `among_ten`: questions with an exact match among their first ten results."""
+    """Percentages; `among_ten`: questions with an exact match among their first `RESULTS` results."""
 
     weight: float
     exact_match: float
@@ -48,7 +49,8 @@ def lexical_table(
         scores_N3 = []
         for first in range(0, len(questions), ASKED_AT_ONCE):
             batch = questions[first : first + ASKED_AT_ONCE]
-            found = index.search([question.text for question in batch], lexical_weight=weight, verify=0)
+            texts = [question.text for question in batch]
+            found = index.search(texts, k=RESULTS, lexical_weight=weight, verify=0, overlapping=True)
             for question, answers in zip(batch, found, strict=True):
                 scores_N3.append(_scores([answer.text for answer in answers], question.gold_texts))
             advance(len(batch))

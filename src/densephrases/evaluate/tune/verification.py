@@ -96,7 +96,7 @@ def read_questions(
     for batch, searched in asked_in_batches(articles, asked):
         texts = [each.question.text for each in batch]
         wanted = max(RIVALS, RESULTS_PER_PASSAGE * passages)
-        results = index.search(texts, k=wanted, documents=searched, verify=0)
+        results = index.search(texts, k=wanted, documents=searched, verify=0, overlapping=True)
         read = verifier.read(index.searcher.truecased(texts), results, [passages] * len(batch))
         for each, answers, several in zip(batch, results, read, strict=True):
             if several:

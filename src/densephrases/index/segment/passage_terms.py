@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Ints, ranges
+from densephrases.arrays import Ints, owners, ranges
 from densephrases.index.files.checked import CheckedArray
 from densephrases.text.hashed_terms import TERMS, terms
 from densephrases.text.passages import Passage
@@ -83,6 +83,16 @@ class SegmentTerms:
             below_N = (terms_T.take(middle_N, mode="clip") < terms_N) & (middle_N < high_N)
             low_N, high_N = np.where(below_N, middle_N + 1, low_N), np.where(below_N, high_N, middle_N)
         return np.asarray((low_N < stop_N) & (terms_T.take(low_N, mode="clip") == terms_N))
+
+    def passages_with(self, terms: Sequence[int]) -> Ints:
+        """The passages that have all of some terms, ascending; one scan for the rarest of them."""
+        rarest = min(terms, key=lambda term: int(self.passages_V[term]))
+        if not self.passages_V[rarest]:
+            return np.zeros(0, dtype=np.int64)
+        found_P = owners(self.edges_P, np.flatnonzero(self.terms_T[:] == rarest))
+        for term in terms:
+            found_P = found_P[self.contain(found_P, np.full(len(found_P), term, dtype=np.uint16))]
+        return found_P
 
     def passages_having(self, passages_N: Ints) -> Ints:
         """In how many of some passages each term occurs (V)."""

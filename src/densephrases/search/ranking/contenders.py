@@ -1,7 +1,7 @@
 """The first phrases of questions with the text around them, from which the features of a ranking are computed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -76,8 +76,10 @@ def _titles(passage: FoundPassage, start: int) -> str:
 
 
 def _lexical_penalties(phrases: Phrases, question_N: Ints, terms: QuestionTerms | None, texts: PassageTexts) -> Floats:
+    """Without those of identifiers, which the ranking counts by the phrase."""
     penalties_N = np.zeros(len(phrases), dtype=np.float32)
     if terms is not None:
+        terms = replace(terms, identified=None)
         for number in np.unique(phrases.segment_N).tolist():
             here = np.flatnonzero(phrases.segment_N == number)
             segment = texts.segments[number].segment

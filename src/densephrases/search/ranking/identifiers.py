@@ -1,63 +1,82 @@
-"""Identifiers of a question: `max_wal_size`, `--depth`, CVE-2024-3094, "connection refused". Only exact matches count.
+"""Whether the identifiers of a question stand near a phrase.
 
-Settings, options and codes stand in rows and entries that are otherwise alike, and their parts are words like any
-other. So a phrase gains if the identifiers of the question stand near it, in its own row or sentence.
+Settings, options and codes stand in rows and entries that are otherwise alike. So a phrase pays a penalty unless the
+identifiers of the question stand in its own row or sentence, or in the heading right above it.
 """
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.search.ranking.contenders import Contenders
-
-_QUOTED = re.compile(r"`([^`]+)`|\"([^\"]+)\"|\u201c([^\u201d]+)\u201d")
-_TOKEN = re.compile(r"(?<![\w-])-{0,2}\w(?:[\w.:/-]*\w)?|\u00a7\s?\w+")
-_MARKS = (
-    re.compile(r"\w_\w"),
-    re.compile(r"-{1,2}[^\W\d_]"),  # an option, at the beginning
-    re.compile(r"[^\W\d_][\w-]*\d|\d[\w-]*[^\W\d_]"),  # letters and digits
-    re.compile(r"[^\W\d_][a-z]+[A-Z]"),  # capitals inside
-    re.compile(r"[^\W\d_]{2}(?:\.|::)[^\W\d_]{2}"),  # names joined by dots, unlike abbreviations
-    re.compile(r"\u00a7"),
+from densephrases.search.passages import PassageTexts
+from densephrases.search.query.identifier_words import (
+    heading_above,
+    identifiers_of,
+    is_heading,
+    paragraph_around,
+    whole_identifier,
 )
-_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|s)", re.IGNORECASE)
+from densephrases.search.ranking.contenders import Contenders
+from densephrases.search.scoring.pairs import Phrases
+
+IDENTIFIED = 100  # first phrases of a question that are compared, since entries of many identifiers share a passage
+IDENTIFIER_WEIGHT = 25.0  # penalty of a phrase with none of the question's identifiers near it
+# How much identifiers count, chosen on the settings of the PostgreSQL manual; 1 for the heading above a phrase.
+IN_SENTENCE = 0.75  # of one that the sentence or the title has: less than for what stands under it as a heading
+IN_PASSAGE = 0.4  # of one that stands elsewhere in the passage
+IN_HEADING = 0.25  # of one whose heading the phrase is of, which names the thing but says little of it
 
 # Shape suffix: N phrases.
 
 
-@lru_cache(4096)
-def identifiers_of(question: str) -> tuple[str, ...]:
-    """Quoted strings, and words that no prose would have; ordinals and decades are prose."""
-    quoted = ["".join(groups).strip() for groups in _QUOTED.findall(question)]
-    words = _TOKEN.findall(_QUOTED.sub(" ", question))
-    found = [word for word in words if _is_identifier(word)]
-    return tuple(dict.fromkeys(each for each in (*quoted, *found) if each))
+def ranked_by_identifiers(questions: Sequence[str], found: Sequence[Phrases], texts: PassageTexts) -> list[Phrases]:
+    """The phrases of each question, given best first, less their penalties and in their new order."""
+    heads = [
+        phrases.take(slice(IDENTIFIED if identifiers_of(question) else 0))
+        for question, phrases in zip(questions, found, strict=True)
+    ]
+    if not any(map(len, heads)):
+        return list(found)
+    contenders = Contenders.from_phrases(heads, None, texts)
+    penalties_N = IDENTIFIER_WEIGHT * (1 - identifier_shares(contenders, questions, texts.text_before))
+    parts = np.split(contenders.score_N - penalties_N.astype(np.float32), contenders.edges_B[1:-1])
+    return [phrases.rescored(score_N) for phrases, score_N in zip(found, parts, strict=True)]
 
 
-def _is_identifier(word: str) -> bool:
-    if _ORDINAL.fullmatch(word):
-        return False
-    at_begin = _MARKS[1].match(word) is not None
-    return at_begin or any(mark.search(word) for number, mark in enumerate(_MARKS) if number != 1)
+def identifier_shares(
+    contenders: Contenders, questions: Sequence[str], text_before: Callable[[int], str] = lambda _: ""
+) -> NDArray[np.float64]:
+    """(N,): the share of the question's identifiers that stand near the phrase; 0 without any.
 
-
-def identifier_shares(contenders: Contenders, questions: Sequence[str]) -> NDArray[np.float64]:
-    """(N,): the share of the question's identifiers that stand in the sentences around the phrase; 0 without any."""
-    patterns = [[_whole(each) for each in identifiers_of(question)] for question in questions]
+    Args:
+        contenders: The phrases.
+        questions: Those that they belong to.
+        text_before: The text before a passage, given by its key, in which the heading may stand.
+    """
+    patterns = [[whole_identifier(each) for each in identifiers_of(question)] for question in questions]
     shares_N = np.zeros(len(contenders))
-    if any(patterns):
-        rows = zip(contenders.question_N.tolist(), contenders.texts, contenders.sentences_N2.tolist(), strict=True)
-        for number, (question, text, (first, last)) in enumerate(rows):
-            wanted = patterns[question]
-            if wanted:
-                shares_N[number] = sum(p.search(text, first, last) is not None for p in wanted) / len(wanted)
+    for row in np.flatnonzero(np.array([bool(each) for each in patterns])[contenders.question_N]).tolist():
+        wanted = patterns[int(contenders.question_N[row])]
+        shares_N[row] = sum(_near(contenders, row, text_before)(each) for each in wanted) / len(wanted)
     return shares_N
 
 
-@lru_cache(4096)
-def _whole(identifier: str) -> re.Pattern[str]:
-    flags = re.NOFLAG if any(letter.isupper() for letter in identifier) else re.IGNORECASE
-    return re.compile(rf"(?<![\w-]){re.escape(identifier)}(?![\w-])", flags)
+def _near(contenders: Contenders, row: int, text_before: Callable[[int], str]) -> Callable[[re.Pattern[str]], float]:
+    """How much an identifier counts for a phrase, from 0 to 1."""
+    text, (start, end) = contenders.texts[row], contenders.spans_N2[row].tolist()
+    first, last = paragraph_around(text, start, end)
+    if is_heading(text[first:last]):
+        return lambda pattern: IN_HEADING if pattern.search(text, first, last) else 0.0
+    heading = heading_above(f"{text_before(int(contenders.passage_N[row]))}\n\n{text[:first]}") or ""
+    first, last = contenders.sentences_N2[row].tolist()
+
+    def share(pattern: re.Pattern[str]) -> float:
+        if pattern.search(heading):
+            return 1.0
+        if pattern.search(text, first, last) or pattern.search(contenders.titles[row]):
+            return IN_SENTENCE
+        return IN_PASSAGE if pattern.search(text) else 0.0
+
+    return share

@@ -15,15 +15,10 @@ from densephrases.errors import ConfigError
 from densephrases.search.passages import PassageTexts
 from densephrases.search.ranking.contenders import CONTENDERS, Contenders
 from densephrases.search.ranking.features import FEATURES, Numbers, phrase_features, share_features
-from densephrases.search.ranking.identifiers import identifier_shares
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.pairs import Phrases
 
 TEMPERATURE = "temperature"
-
-# What a phrase gains if all identifiers of the question stand beside it: about the IDF of a rare term. Chosen on the
-# dev questions of benchmarks/manuals.py; SQuAD has next to no identifiers.
-IDENTIFIER_WEIGHT = 6.0
 
 # Shape suffixes: N phrases, F features.
 
@@ -31,8 +26,6 @@ IDENTIFIER_WEIGHT = 6.0
 @dataclass(frozen=True, slots=True)
 class PhraseRanking:
     """Adds weight x feature to the scores of a question's first phrases and sorts them again.
-
-    Phrases beside the identifiers of the question gain `IDENTIFIER_WEIGHT`, whatever the weights.
 
     Attributes:
         weights: By the names of features; those without a weight do not count.
@@ -71,9 +64,7 @@ class PhraseRanking:
         weights_F = np.array([self.weights.get(name, 0.0) for name in FEATURES])
         return np.asarray(score_N + inner_products(features_NF, weights_F), dtype=np.float32)
 
-    def ranked(
-        self, questions: Sequence[str], found: Sequence[Phrases], terms: QuestionTerms | None, texts: PassageTexts
-    ) -> list[Phrases]:
+    def ranked(self, found: Sequence[Phrases], terms: QuestionTerms | None, texts: PassageTexts) -> list[Phrases]:
         """The results of each question, given best first, with their final scores and in their final order.
 
         Results after the first `CONTENDERS` stay where they are, with at most the score of the last one before them.
@@ -82,17 +73,5 @@ class PhraseRanking:
         if not any(map(len, heads)):
             return list(found)
         contenders = Contenders.from_phrases(heads, terms, texts)
-        identified_N = IDENTIFIER_WEIGHT * identifier_shares(contenders, questions)
-        scores_N = self.scores(contenders, terms) + identified_N.astype(np.float32)
-        parts = np.split(scores_N, contenders.edges_B[1:-1])
-        return [_reordered(phrases, scores_N) for phrases, scores_N in zip(found, parts, strict=True)]
-
-
-def _reordered(phrases: Phrases, score_N: Floats) -> Phrases:
-    head, tail = phrases.take(slice(len(score_N))), phrases.take(slice(len(score_N), None))
-    head = Phrases(head.segment_N, head.start_N, head.end_N, score_N)
-    head = head.take(head.order())
-    if not len(tail):
-        return head
-    capped = Phrases(tail.segment_N, tail.start_N, tail.end_N, np.minimum(tail.score_N, head.score_N[-1]))
-    return Phrases.joined([head, capped])
+        parts = np.split(self.scores(contenders, terms), contenders.edges_B[1:-1])
+        return [phrases.rescored(score_N) for phrases, score_N in zip(found, parts, strict=True)]

@@ -8,6 +8,7 @@ import numpy as np
 from densephrases.arrays import Floats, Ints, Mask
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.segment.reader import Segment
+from densephrases.search.scoring.identified import IdentifiedPassages
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.search.scoring.windows import Hits, Queries
@@ -65,6 +66,9 @@ class Candidates:
             for half in (slice(0, len(queries)), slice(len(queries), None))
         )
         full_B = chosen_BK.sum(axis=1) == count
+        if terms is not None and terms.identified is not None:
+            listed = zip(starts, segments, strict=True)
+            starts = [_with_identified(hits, each, terms.identified, len(queries)) for hits, each in listed]
         return cls(list(zip(starts, ends, strict=True)), ~(full_B[: len(queries)] & full_B[len(queries) :]))
 
 
@@ -73,6 +77,11 @@ def _lexical_penalties(segment: Segment, terms: QuestionTerms, rows_BK: Ints) ->
     question_BK = np.broadcast_to(np.arange(len(rows_BK))[:, None] % (len(rows_BK) // 2), rows_BK.shape)
     penalties_N = terms.penalties_of_rows(segment, question_BK.ravel(), np.maximum(rows_BK, 0).ravel())
     return penalties_N.reshape(rows_BK.shape)
+
+
+def _with_identified(hits: Hits, each: SearchableSegment, found: IdentifiedPassages, questions: int) -> Hits:
+    rows = [found.rows(question, each.segment) for question in range(questions)]
+    return hits.with_rows([row_N if each.allowed_R is None else row_N[each.allowed_R[row_N]] for row_N in rows])
 
 
 def among_best(scores_BK: Floats, order_BK: Ints, count: int) -> Mask:

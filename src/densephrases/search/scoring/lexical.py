@@ -23,6 +23,7 @@ from densephrases.index.segment.passage_terms import SegmentTerms
 from densephrases.index.segment.reader import Segment
 from densephrases.index.snapshot import Snapshot
 from densephrases.model.tokenizer import parted_question
+from densephrases.search.scoring.identified import IdentifiedPassages
 from densephrases.text.hashed_terms import TERMS, terms, terms_of_each
 
 # Share of a term's penalty that a phrase pays for repeating it. Chosen on squad-dev and the dev files of five
@@ -65,6 +66,7 @@ class QuestionTerms:
     edges_B: Ints  # the first term of each question; one more than questions
     term_W: NDArray[np.uint16]  # ascending within a question
     penalty_W: Floats
+    identified: IdentifiedPassages | None = None  # passages without the identifiers of a question pay for that as well
 
     @classmethod
     def from_questions(cls, questions: Sequence[str], weights: TermWeights, lexical_weight: float) -> Self:
@@ -76,14 +78,18 @@ class QuestionTerms:
     def take(self, questions: Ints) -> Self:
         counts_B = np.diff(self.edges_B)[questions]
         _, chosen_W = ranges(self.edges_B[questions], counts_B)
-        return type(self)(np.cumsum([0, *counts_B]), self.term_W[chosen_W], self.penalty_W[chosen_W])
+        identified = None if self.identified is None else self.identified.take(questions)
+        return type(self)(np.cumsum([0, *counts_B]), self.term_W[chosen_W], self.penalty_W[chosen_W], identified)
 
     def penalties(self, segment: SegmentTerms, question_N: Ints, passage_N: Ints) -> Floats:
-        """For each pair of a question and a passage the penalties of the question's terms that the passage lacks."""
+        """For each pair of a question and a passage the penalties of what of the question the passage lacks."""
         first_N = self.edges_B[question_N]
         pair, word = ranges(first_N, self.edges_B[question_N + 1] - first_N)
         missing = ~segment.contain(passage_N[pair], self.term_W[word])
-        return np.bincount(pair[missing], self.penalty_W[word[missing]], len(question_N)).astype(np.float32)
+        penalties_N = np.bincount(pair[missing], self.penalty_W[word[missing]], len(question_N)).astype(np.float32)
+        if self.identified is None:
+            return penalties_N
+        return penalties_N + self.identified.penalties(segment, question_N, passage_N)
 
     def repetition_penalties(self, question_N: Ints, phrases: Iterable[str]) -> Floats:
         """For each pair of a question and a phrase the penalties of the question's terms that the phrase repeats."""

@@ -52,6 +52,16 @@ class Phrases:
         columns = ([getattr(each, name) for each in several] for name in cls.__slots__)
         return cls(*map(np.concatenate, columns))
 
+    def rescored(self, score_N: Floats) -> "Phrases":
+        """With other scores of the first, in their new order; those after them have at most the lowest of these."""
+        if not len(score_N):
+            return self
+        first, rest = self.take(slice(len(score_N))), self.take(slice(len(score_N), None))
+        first = Phrases(first.segment_N, first.start_N, first.end_N, score_N)
+        capped_N = np.minimum(rest.score_N, score_N.min())
+        rest = Phrases(rest.segment_N, rest.start_N, rest.end_N, capped_N)
+        return Phrases.joined([first.take(first.order()), rest])
+
     def above(self, bound: float) -> "Phrases":
         return self if bound == -np.inf else self.take(np.flatnonzero(self.score_N > bound))
 
@@ -83,6 +93,7 @@ class PairSearch:
         segments: The collection.
         wanted: Fewer are found only if the collection has fewer.
         select: Selects the distinct results among phrases, and sets their final scores.
+        suffice: Whether the results of a question are enough; None: if they are as many as wanted.
         exact: Whether the results are the head of the whole ranked list; else of the phrases around the candidates.
         effort: Of the candidate index.
         length_penalty: Subtracted from a phrase's score for each character.
@@ -99,6 +110,7 @@ class PairSearch:
     fewest: int = FEWEST_CANDIDATES
     timings: Timings = field(default_factory=Timings)
     check: Check = go_on
+    suffice: Callable[[Phrases], bool] | None = None
 
     def __call__(self, queries: Queries) -> list[Phrases]:
         """The results of each question, which do not depend on the other questions."""
@@ -131,8 +143,11 @@ class PairSearch:
         candidates = self._candidates(asked, depth, effort)
         for question, result in zip(questions.tolist(), self._chosen(asked, candidates, exhausted), strict=True):
             results[question] = result
-        missing = [not exhausted and len(results[question]) < self.wanted for question in questions.tolist()]
+        missing = [not exhausted and not self._enough(results[question]) for question in questions.tolist()]
         return np.array(missing, dtype=bool), candidates.short_B
+
+    def _enough(self, found: Phrases) -> bool:
+        return len(found) >= self.wanted if self.suffice is None else self.suffice(found)
 
     @property
     def _rows(self) -> int:
@@ -158,7 +173,7 @@ class PairSearch:
             return self.select([phrases.above(bound) for phrases, bound in pairs], None)
         chosen = self.select(found, queries.terms)
         for question, bound in enumerate(bounds_B.tolist()):
-            if len(chosen[question]) == self.wanted:
+            if self._enough(chosen[question]):
                 last = float(chosen[question].score_N[-1])
                 chosen[question] = self._with_rivals(queries, question, candidates, bound, last)
         return chosen

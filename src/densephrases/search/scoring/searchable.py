@@ -3,8 +3,10 @@
 A row is a kept token of a passage. The rows of a segment are in document order.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from densephrases.index.snapshot import Snapshot
 from densephrases.search.filters import Filter
 
 _RECORDS_A_CHECK = 1024
+_FILTERS_KEPT = 8  # whose row masks, one byte per row, stay in memory for the next search
 
 # Shape suffixes: R rows of a segment, P its passages, N rows that are asked about.
 
@@ -53,6 +56,27 @@ class SearchableSegment:
         if self.allowed_R is None:
             return np.arange(self.segment.vectors)
         return np.flatnonzero(self.allowed_R)
+
+
+class FilteredSegments:
+    """The segments of an index for each filter; those of the last filters stay in memory."""
+
+    def __init__(self, index: Snapshot) -> None:
+        self._index = index
+        self._kept: OrderedDict[Filter, list[SearchableSegment]] = OrderedDict()
+        self._lock = Lock()
+
+    def __call__(self, wanted: Filter, check: Check = go_on) -> list[SearchableSegment]:
+        """Built outside the lock, so that no other filter waits for a slow one."""
+        with self._lock:
+            known = self._kept.get(wanted)
+        segments = searchable_segments(self._index, wanted, check) if known is None else known
+        with self._lock:
+            self._kept[wanted] = segments
+            self._kept.move_to_end(wanted)
+            if len(self._kept) > _FILTERS_KEPT:
+                self._kept.popitem(last=False)
+        return segments
 
 
 def searchable_segments(index: Snapshot, wanted: Filter, check: Check = go_on) -> list[SearchableSegment]:

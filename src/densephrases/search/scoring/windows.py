@@ -1,6 +1,6 @@
 """All phrases of a segment that start or end at a candidate row, scored from the stored vectors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -54,6 +54,12 @@ class Hits:
         """The rows of one question and further ones, numbered as if it were the only question."""
         row_H = np.union1d(self.row_H[self.question_H == question], further_rows)
         return Hits(np.zeros_like(row_H), row_H)
+
+    def with_rows(self, rows: Sequence[Ints]) -> "Hits":
+        """With further rows of each question."""
+        question_H = np.concatenate([self.question_H, np.repeat(np.arange(len(rows)), [len(each) for each in rows])])
+        row_H = np.concatenate([self.row_H, *rows])
+        return Hits(*np.unique(np.stack([question_H, row_H]), axis=1))
 
     @classmethod
     def everything(cls, questions: int, rows_N: Ints) -> "Hits":

@@ -11,6 +11,7 @@ from densephrases.index.cancellation import Check, go_on
 from densephrases.model.encoder import Encoder
 from densephrases.model.tokenizer import TokenizedPassage
 from densephrases.search.answers import Answer, PhraseSpan
+from densephrases.search.confidence import RIVALS
 from densephrases.search.passages import sentences_around
 from densephrases.search.verification.read_passages import ReadPassage, reading_excerpt
 from densephrases.search.verification.weights import RankingFeatures, VerificationWeights
@@ -60,7 +61,7 @@ class Verifier:
         verify: int | Literal["auto"],
         check: Check = go_on,
     ) -> list[list[Answer]]:
-        """The results of each question, verified ones first.
+        """The results of each question, verified ones first. Only the first results are verified, whatever k.
 
         Args:
             questions: As the model encodes them.
@@ -69,7 +70,8 @@ class Verifier:
             check: Called all along; what it raises ends the search.
         """
         counts = [self._passages_to_read(each, verify) for each in results]
-        read = self.read(questions, results, counts, check)
+        first = [each[: max(RIVALS, RESULTS_PER_PASSAGE * count)] for each, count in zip(results, counts, strict=True)]
+        read = self.read(questions, first, counts, check)
         return [
             self._verified(unread, phrases_of(passages)) if passages else list(unread)
             for unread, passages in zip(results, read, strict=True)

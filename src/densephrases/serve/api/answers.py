@@ -119,6 +119,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         **answer.to_dict(),
         "explanation": None if answer.explanation is None else answer.explanation.to_dict(),
         "phrase": asdict(answer.phrase),
+        "items": [asdict(each) for each in answer.items],
         "passage_start": answer.passage_start,
         "sentence_start": answer.sentence_start,
         "unit": answer.unit,

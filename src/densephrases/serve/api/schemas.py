@@ -137,6 +137,12 @@ class PhraseItem(BaseModel):
     end: int
 
 
+class AlternativeItem(PhraseItem):
+    """Another result of the same place."""
+
+    score: float
+
+
 class EvidenceItem(BaseModel):
     """Shares of the question's terms, weighted by IDF, that do not stand around the answer."""
 
@@ -184,6 +190,14 @@ class AnswerItem(BaseModel):
 
     section: Annotated[str, Field(description="The headings above it, outermost first; empty if there are none.")] = ""
     page: Annotated[int | None, Field(description="Its page in a PDF file, from 1; null in other documents.")] = None
+    alternatives: Annotated[
+        list[AlternativeItem],
+        Field(description="Lower results that overlap it, best first; none if `overlapping` gives them apart."),
+    ]
+    items: Annotated[
+        list[AlternativeItem],
+        Field(description="The phrases in it that answer a question for a list, in the order of the text."),
+    ]
     explanation: Annotated[
         ExplanationItem | None, Field(description="The parts of its score; null unless `explain` asks for it.")
     ] = None

@@ -1,7 +1,7 @@
 // The state of the page is in its address, so that it can be shared and the back button works. It follows the '#',
 // which browsers do not send: questions never reach the log of a server or proxy this way.
 
-export const UNITS = ["phrase", "sentence", "passage", "document"];
+export const UNITS = ["auto", "phrase", "sentence", "passage", "document"];
 
 /**
  * task: whose query encoder is used; "" is the model's default, null the default of the service.

@@ -17,11 +17,6 @@ export const isHalfSure = ([best]) => best !== undefined && best.confidence !== 
 
 export const isUnsure = (answers) => answers.length > 0 && isDoubtful(answers[0]);
 
-/** Without phrases that overlap a better one: they are variants of the same answer. */
-export function withoutOverlaps(answers) {
-  return answers.reduce((kept, answer) => (kept.some((better) => overlap(better, answer)) ? kept : [...kept, answer]), []);
-}
-
 /** Answers of one sentence together, in the place of the best: [{ answer, others }], without others that are hardly ever right. */
 export function grouped(answers) {
   const groups = [];
@@ -85,6 +80,7 @@ function item(answer, others, isFirst, view, changed) {
     element("p", { class: inWhole ? "text whole" : "text" },
       ...clipped(text, answer.phrase, begin, inWhole ? PASSAGE_CONTEXT : CONTEXT)),
     others.length ? element("p", { class: "others" }, "Also in this sentence: ", ...listed(others)) : null,
+    answer.items.length > 1 ? element("ul", { class: "items" }, ...answer.items.map(({ text }) => element("li", {}, text))) : null,
     element("p", { class: "source" },
       answer.unit === "document" ? null : element("span", { class: "title" }, titleOf(answer.document)),
       pathShown(answer.document),

@@ -1,7 +1,7 @@
 // The page: keeps the state in the address, asks the service, and shows what it answers.
 
 import { read, written } from "./address.js";
-import { answerLists, grouped, isHalfSure, isUnsure, summary, withoutOverlaps } from "./answers.js";
+import { answerLists, grouped, isHalfSure, isUnsure, summary } from "./answers.js";
 import { Attempts } from "./attempts.js";
 import * as documentView from "./document.js";
 import { byId, element } from "./elements.js";
@@ -13,7 +13,6 @@ import { bytes, codePoints, counted } from "./text.js";
 
 const FEW = 5;
 const MANY = 20;
-const CUTS = 3; // times as many phrases are requested as are shown, since some overlap others
 const READ = 3; // passages, if answers are verified
 const SETTLED = 1500; // ms until a typed question becomes an entry in the history
 const SPOKEN = 700; // ms until answers are announced; those to unfinished questions are not
@@ -81,8 +80,8 @@ async function content(signal) {
   return () => showAnswers(tasks.map(({ name }, place) => ({ ...found[place], name, answers: few(found[place].answers) })));
 }
 
-/** As many sentences as are wanted, with all their phrases that do not overlap. */
-const few = (answers) => grouped(withoutOverlaps(answers)).slice(0, wanted).flatMap(({ answer, others }) => [answer, ...others]);
+/** As many sentences as are wanted, with all their phrases. */
+const few = (answers) => grouped(answers).slice(0, wanted).flatMap(({ answer, others }) => [answer, ...others]);
 
 async function welcome(signal) {
   const nothing = { questions: [], documents: [] };

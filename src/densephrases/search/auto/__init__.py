@@ -1,0 +1,1 @@
+"""Answers in the form that each question asks for."""

@@ -1,0 +1,1 @@
+"""What is asked: questions that can be read, their form, and the documents they name."""
