@@ -20,7 +20,7 @@ from typing import Any
 from densephrases import PhraseIndex
 from densephrases.data.matching.em_f1 import normalize_answer
 from densephrases.sample import articles_path
-from densephrases.search.relations import LEAST_CONFIDENCE, QUESTION
+from densephrases.search.facts.relations import LEAST_CONFIDENCE, QUESTION
 from densephrases.text.readers.read import read_documents
 
 FACTS = Path(__file__).with_suffix(".jsonl")

@@ -79,7 +79,6 @@ COVERED_BY = {
     "serve/api/schemas": "serve/api/test_openapi",
     "serve/runtime/page_files": "serve/api/test_pages",
     "text/readers/markdown_inline": "text/readers/test_markdown",
-    "text/readers/pages/extracted": "text/readers/pages/test_html",
     "text/readers/pages/flow": "text/readers/pages/test_html",
     "text/readers/pages/html_parts": "text/readers/pages/test_html",
     "text/readers/pages/html_walk": "text/readers/pages/test_html",

@@ -7,7 +7,7 @@ import pytest
 from densephrases.client.http import Call
 from densephrases.client.operations import Calls, Operations, Result
 from densephrases.errors import DataError
-from densephrases.search.relations import RelationQuery
+from densephrases.search.facts.relations import RelationQuery
 from densephrases.search.request import SearchRequest
 from densephrases.text.documents import Document
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from densephrases.errors import ConfigError
-from densephrases.search.filters import Filter
+from densephrases.search.filtering.filters import Filter
 from densephrases.search.request import SearchRequest, search_request
 
 

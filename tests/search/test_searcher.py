@@ -22,7 +22,7 @@ from densephrases.model.padding import TokenBatch
 from densephrases.model.tokenizer import Tokens
 from densephrases.search.answers import Alternative, Answer
 from densephrases.search.confidence import Calibration
-from densephrases.search.filters import Filter
+from densephrases.search.filtering.filters import Filter
 from densephrases.search.request import SearchRequest, Unit
 from densephrases.search.scoring.lexical import REPETITION_SHARE
 from densephrases.search.scoring.searchable import SearchableSegment

@@ -17,7 +17,7 @@ from densephrases.cli.options import IndexArgument, IndexModel, PreferTitles, Ta
 from densephrases.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from densephrases.search.relations import Fact
+    from densephrases.search.facts.relations import Fact
 
 TableFormat = Literal["csv", "jsonl"]
 
@@ -54,8 +54,8 @@ def extract(
 
     The object is empty if no text about the subject states the relation, or none reaches --min-confidence.
     """
+    from densephrases.search.facts.relations import SLOT
     from densephrases.search.phrase_index import PhraseIndex
-    from densephrases.search.relations import SLOT
     from densephrases.text.readers.files import refuse_missing_folder
 
     form = _format(out)

@@ -9,7 +9,7 @@ from densephrases.client.operations import Calls, Operations, Result
 from densephrases.index.info import IndexInfo
 from densephrases.index.progress import Progress
 from densephrases.search.answers import Answer, AnswerList
-from densephrases.search.relations import Fact, RelationQuery
+from densephrases.search.facts.relations import Fact, RelationQuery
 from densephrases.search.request import SearchRequest, checked_questions, search_request
 from densephrases.text.documents import Document
 

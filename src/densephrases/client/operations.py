@@ -15,7 +15,7 @@ from densephrases.index.settings import IndexSettings
 from densephrases.search.answers import Alternative, Answer, PhraseSpan, SourceDocument
 from densephrases.search.explain.evidence import Evidence
 from densephrases.search.explain.explanation import Explanation
-from densephrases.search.relations import Fact, RelationQuery
+from densephrases.search.facts.relations import Fact, RelationQuery
 from densephrases.search.request import SearchRequest
 from densephrases.text.documents import Document
 

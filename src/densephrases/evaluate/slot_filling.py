@@ -12,8 +12,8 @@ from densephrases.errors import DataError
 from densephrases.evaluate.kilt_scores import KiltScores, mean, scores
 from densephrases.model.tokenizer import SEPARATOR
 from densephrases.search.answers import Answer, SourceDocument
+from densephrases.search.facts.relations import prefer_titled
 from densephrases.search.phrase_index import PhraseIndex
-from densephrases.search.relations import prefer_titled
 from densephrases.search.request import SearchRequest
 
 ASKED_AT_ONCE = 256

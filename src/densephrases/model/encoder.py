@@ -16,6 +16,10 @@ from densephrases.model.tokenizer import Ids, TokenizedPassage, Tokens, Window
 from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.text.passages import Passage
 
+# Batches of passages have widths of whole SIMD registers: ARM adds up what is left over in another order, so that the
+# vectors of a passage would depend on the longest one beside it.
+_WIDTHS = 16
+
 # Shape suffixes: B questions, T tokens of a passage, D vector size.
 
 
@@ -109,7 +113,7 @@ class Encoder(ABC):
         for rows in batches_by_length([len(window.ids) for _, window in jobs], self.tokens_per_batch):
             check()
             picked = [jobs[i] for i in rows]
-            batch = token_batch([w.ids for _, w in picked], [w.types for _, w in picked], self.tokens.pad_id)
+            batch = token_batch([w.ids for _, w in picked], [w.types for _, w in picked], self.tokens.pad_id, _WIDTHS)
             vectors, filters = self.forward_passages(batch)
             for row, (result, window) in enumerate(picked):
                 result.vectors_TD[window.own] = vectors[row, window.own_columns]
@@ -142,7 +146,7 @@ class Encoder(ABC):
         for rows in batches_by_length([len(window.ids) for window in inputs], self.tokens_per_batch):
             check()
             picked = [inputs[i] for i in rows]
-            batch = token_batch([w.ids for w in picked], [w.types for w in picked], self.tokens.pad_id)
+            batch = token_batch([w.ids for w in picked], [w.types for w in picked], self.tokens.pad_id, _WIDTHS)
             for number, window, logits in zip(rows, picked, self.forward_reading(batch), strict=True):
                 results[number] = logits[window.first : window.first + window.stop - window.start]
         return results

@@ -22,9 +22,9 @@ from densephrases.search.confidence import Calibration
 from densephrases.search.damage import damage_explained
 from densephrases.search.deadline import Deadline
 from densephrases.search.encoders import Model, encoder_of, name_of
-from densephrases.search.filters import Filter, Where
+from densephrases.search.facts.relations import Fact, RelationQuery, extract_facts
+from densephrases.search.filtering.filters import Filter, Where
 from densephrases.search.ranking.linear import PhraseRanking
-from densephrases.search.relations import Fact, RelationQuery, extract_facts
 from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, search_request
 from densephrases.search.searcher import Searcher
 from densephrases.search.stored_documents import StoredDocument, stored_documents

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self, get_args
 
 from densephrases.errors import ConfigError, DataError, meant
 from densephrases.index.kinds import DEFAULT_EFFORT
-from densephrases.search.filters import Filter, Where
+from densephrases.search.filtering.filters import Filter, Where
 
 Unit = Literal["phrase", "sentence", "passage", "document"]
 AskedUnit = Literal["phrase", "sentence", "passage", "document", "auto"]

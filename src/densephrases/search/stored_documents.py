@@ -8,7 +8,7 @@ import numpy as np
 
 from densephrases.index.segment.reader import Segment
 from densephrases.index.snapshot import Snapshot
-from densephrases.search.filters import Filter
+from densephrases.search.filtering.filters import Filter
 from densephrases.search.scoring.searchable import allowed_documents
 from densephrases.text.documents import Document, SourceFile
 

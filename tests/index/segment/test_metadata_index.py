@@ -15,7 +15,7 @@ from densephrases.index.folder import IndexFolder
 from densephrases.index.segment.metadata_index import METADATA_ARRAYS, MetadataIndex, MetadataWriter
 from densephrases.index.segment.reader import Segment
 from densephrases.index.settings import IndexSettings
-from densephrases.search.filters import Filter
+from densephrases.search.filtering.filters import Filter
 from densephrases.search.scoring.searchable import allowed_documents
 from densephrases.text.documents import Document
 from densephrases.text.readers.jsonl import read_json_lines

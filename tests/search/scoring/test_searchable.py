@@ -3,7 +3,7 @@
 from hypothesis import given
 
 from densephrases.arrays import owners
-from densephrases.search.filters import Filter
+from densephrases.search.filtering.filters import Filter
 from densephrases.search.scoring.searchable import exact_candidates, searchable_segments
 from tests.search.made_up import MemoryIndex, indexes
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError, create_model
 
-from densephrases.search.relations import RelationQuery
+from densephrases.search.facts.relations import RelationQuery
 from densephrases.search.request import SearchRequest
 from densephrases.serve.api.dataclass_fields import attribute_docs, body_fields
 from densephrases.serve.api.schemas import ExtractBody, SearchBody

@@ -156,7 +156,7 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
 
 
 def test_kinds_of_what_is_skipped(tmp_path: Path) -> None:
-    write(tmp_path, {"a.png": b"\0", "b.txt": "", "c.txt": "x" * 50, "d.txt": "x", "e.jsonl": "{"})
+    write(tmp_path, {"a.bin": b"\0", "b.txt": "", "c.txt": "x" * 50, "d.txt": "x", "e.jsonl": "{"})
     (tmp_path / "f.txt").symlink_to(tmp_path / "d.txt")
     report = ReadReport()
     assert [document.id for document in read(tmp_path, report=report, max_document=20)] == ["d.txt"]

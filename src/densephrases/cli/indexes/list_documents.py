@@ -26,7 +26,7 @@ def list_documents(
     If stdout is not a terminal, each document is one line of fields separated by tabs, the metadata as JSON.
     """
     from densephrases.index.folder import IndexFolder
-    from densephrases.search.filters import Filter
+    from densephrases.search.filtering.filters import Filter
     from densephrases.search.stored_documents import stored_documents
 
     wanted = Filter.from_conditions(parse_conditions(where, since, until), None)

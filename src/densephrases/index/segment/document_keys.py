@@ -32,9 +32,10 @@ class PreparedDocument:
     def from_document(cls, document: Document) -> Self:
         _refuse_what_is_no_text(document)
         metadata = document.own_metadata()
-        layout = [document.layout.to_json()] if document.layout else []
-        file = [] if document.file is None else [document.file.to_list()]
-        record = _json(document, [document.id, document.title, metadata, *(layout or [None] * len(file)), *file])
+        layout: list[object] = [document.layout.to_json()] if document.layout else []
+        file: list[object] = [] if document.file is None else [document.file.to_list()]
+        gap = [None] if file and not layout else []
+        record = _json(document, [document.id, document.title, metadata, *layout, *gap, *file])
         content = _json(document, [document.title, metadata, *layout], sort_keys=True)
         text = document.text.encode()
         return cls(document, text, record, id_hash(document.id), _hash64(content + b"\0" + text))

@@ -16,7 +16,7 @@ from densephrases.index.segment.document_keys import id_hash
 from densephrases.index.segment.document_record import DocumentRecord
 from densephrases.index.segment.reader import Segment
 from densephrases.index.snapshot import Snapshot
-from densephrases.search.filters import Filter
+from densephrases.search.filtering.filters import Filter
 
 _RECORDS_A_CHECK = 1024
 _FILTERS_KEPT = 8  # whose row masks, one byte per row, stay in memory for the next search

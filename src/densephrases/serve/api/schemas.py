@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, create_model, model_validator
 
 from densephrases.errors import ConfigError
-from densephrases.search.filters import Value
-from densephrases.search.ranges import Bound, Comparison, ranges_from
-from densephrases.search.relations import RelationQuery
+from densephrases.search.facts.relations import RelationQuery
+from densephrases.search.filtering.filters import Value
+from densephrases.search.filtering.ranges import Bound, Comparison, ranges_from
 from densephrases.search.request import MOST_VERIFIED, SearchRequest, Unit
 from densephrases.serve.api.dataclass_fields import body_fields
 

@@ -12,9 +12,9 @@ from densephrases.index.manifest import Manifest
 from densephrases.model.load import load
 from densephrases.search.answers import Answer
 from densephrases.search.deadline import Deadline
-from densephrases.search.filters import Filter
+from densephrases.search.facts.relations import Fact, RelationQuery, extract_facts
+from densephrases.search.filtering.filters import Filter
 from densephrases.search.phrase_index import PhraseIndex
-from densephrases.search.relations import Fact, RelationQuery, extract_facts
 from densephrases.search.request import SearchRequest
 from densephrases.search.searcher import QUESTIONS_AT_ONCE
 from densephrases.serve.problems import Problem

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, TextIO
 
 from densephrases.errors import DataError
 from densephrases.text.readers.encodings import HEAD, around_first, detect_encoding
-from densephrases.text.readers.files import OnOpen, open_file, read_whole
+from densephrases.text.readers.files import NOT_TEXT, OnOpen, open_file, read_whole
 
 _MIXED = "densephrases.windows-1252"  # the name of an error handler
 
@@ -101,7 +101,9 @@ class _AsUtf8(RawIOBase):
 def _encoding(head: bytes, path: Path) -> str:
     encoding = detect_encoding(head)
     if encoding is None:
-        raise DataError(f"'{path}' is binary; expected text in any encoding, or a file with the suffix of its format.")
+        raise DataError(
+            f"'{path}' is binary; expected text in any encoding, or a file with the suffix of its format.", NOT_TEXT
+        )
     return encoding
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from densephrases.data.questions import OpenQuestion
 from densephrases.evaluate.tune.calibration import L2, fit_nonnegative
 from densephrases.index.folder import IndexFolder
-from densephrases.index.segment.reader import DocumentRecord
+from densephrases.index.segment.document_record import DocumentRecord
 from densephrases.model.encoder import Encoder
 from densephrases.search.answers import Answer
 from densephrases.search.confidence import Calibration

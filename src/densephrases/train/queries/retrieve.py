@@ -18,7 +18,7 @@ from densephrases.arrays import Floats, Ints, Mask
 from densephrases.data.questions import OpenQuestion
 from densephrases.index.folder import IndexFolder
 from densephrases.quantize.codebooks import ProductQuantizer
-from densephrases.search.filters import Filter
+from densephrases.search.filtering.filters import Filter
 from densephrases.search.passages import PassageTexts
 from densephrases.search.results import DistinctResults, penalizes_repetitions
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights

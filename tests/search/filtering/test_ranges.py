@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from densephrases.errors import ConfigError
-from densephrases.search.filters import Filter
+from densephrases.search.filtering.filters import Filter
 from densephrases.text.documents import Document
 
 METADATA = {"year": 1843, "score": 2.5, "date": "2026-01-31T10:00:00Z", "years": [1900, 2000], "none": None, "deep": {}}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from densephrases.errors import ConfigError
-from densephrases.search.ranges import Bound, Range, ranges_from
+from densephrases.search.filtering.ranges import Bound, Range, ranges_from
 from densephrases.text.metadata import written_forms
 
 if TYPE_CHECKING:

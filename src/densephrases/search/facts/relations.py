@@ -7,7 +7,7 @@ from typing import Any
 
 from densephrases.errors import ConfigError, DataError
 from densephrases.search.answers import Answer
-from densephrases.search.relation_table import Relation, known_relation
+from densephrases.search.facts.relation_table import Relation, known_relation
 from densephrases.search.request import SearchRequest
 
 Search = Callable[..., list[list[Answer]]]

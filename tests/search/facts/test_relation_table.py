@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from densephrases.search.relation_table import RELATIONS, known_relation
+from densephrases.search.facts.relation_table import RELATIONS, known_relation
 from tests.evaluate.made_up import answer
 
 ADA = "Augusta Ada King (10 December 1815 – 27 November 1852), born Augusta Ada Byron, was an English mathematician."  # noqa: RUF001

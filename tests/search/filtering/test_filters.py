@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from densephrases.errors import ConfigError
-from densephrases.search.filters import Filter
+from densephrases.search.filtering.filters import Filter
 from densephrases.search.scoring.searchable import allowed_documents
 from densephrases.text.documents import Document
 

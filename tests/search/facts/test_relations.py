@@ -8,8 +8,7 @@ import pytest
 
 from densephrases.errors import ConfigError, DataError
 from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
-from densephrases.search.phrase_index import PhraseIndex
-from densephrases.search.relations import (
+from densephrases.search.facts.relations import (
     QUESTION,
     SLOT,
     Fact,
@@ -18,6 +17,7 @@ from densephrases.search.relations import (
     is_about,
     prefer_titled,
 )
+from densephrases.search.phrase_index import PhraseIndex
 from densephrases.search.request import SearchRequest
 from densephrases.text.documents import Document
 from tests.evaluate.made_up import answer, cities

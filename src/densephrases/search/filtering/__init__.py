@@ -1,0 +1,1 @@
+"""Conditions on metadata and ids, and the documents that meet them."""
