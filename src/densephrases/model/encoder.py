@@ -110,7 +110,7 @@ class Encoder(ABC):
         """Vectors of each passage; `check` is called before each batch, and what it raises ends the encoding."""
         results = [self._empty(t) for t in tokenized]
         jobs = [(result, window) for result, t in zip(results, tokenized, strict=True) for window in t.windows]
-        for rows in batches_by_length([len(window.ids) for _, window in jobs], self.tokens_per_batch):
+        for rows in batches_by_length([_width(window) for _, window in jobs], self.tokens_per_batch):
             check()
             picked = [jobs[i] for i in rows]
             batch = token_batch([w.ids for _, w in picked], [w.types for _, w in picked], self.tokens.pad_id, _WIDTHS)
@@ -143,7 +143,7 @@ class Encoder(ABC):
         """
         inputs = [self.tokens.reading_window(question, window) for question, window in pairs]
         results: list[Floats] = [np.zeros((0, 2), dtype=np.float32)] * len(inputs)
-        for rows in batches_by_length([len(window.ids) for window in inputs], self.tokens_per_batch):
+        for rows in batches_by_length([_width(window) for window in inputs], self.tokens_per_batch):
             check()
             picked = [inputs[i] for i in rows]
             batch = token_batch([w.ids for w in picked], [w.types for w in picked], self.tokens.pad_id, _WIDTHS)
@@ -194,3 +194,7 @@ class DelegatingEncoder(Encoder):
 
     def open_ahead(self, reading: bool = False) -> None:
         self.base.open_ahead(reading)
+
+
+def _width(window: Window) -> int:
+    return -(-len(window.ids) // _WIDTHS) * _WIDTHS

@@ -32,7 +32,7 @@ from densephrases.search.searcher import QUESTIONS_AT_ONCE, Searcher
 FOLDS = 5
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0)
 PENALTIES = (1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)  # L2, of weights of standardised features
-_CONSTANT = 1e-9  # a smaller deviation, relative to the largest value, is that of rounding
+_CONSTANT = 1e-9  # a smaller deviation of a feature is that of rounding
 # What is left out together, to see what it is worth.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "passage terms": ("lexical",),
@@ -198,7 +198,7 @@ def fit_ranking(phrases: FirstPhrases, temperature: int, l2: float, names: Seque
     if not len(lists):
         raise DataError("No question has both right and wrong answers among its first; there is nothing to fit.")
     scale_F = lists.features_NF.std(axis=0)
-    scale_F = np.where(scale_F > _CONSTANT * np.abs(lists.features_NF).max(axis=0), scale_F, 1.0)
+    scale_F = np.where(scale_F > _CONSTANT, scale_F, 1.0)
     l2_F = np.array([0.0, *[l2] * len(names)])
     weights_F = fit_weights(Lists(lists.edges_B, lists.features_NF / scale_F, lists.right_N), l2_F) / scale_F
     if weights_F[0] <= 0:
