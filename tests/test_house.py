@@ -74,6 +74,7 @@ COVERED_BY = {
     "nn/passage_tower": "nn/gpu/test_encoder",
     "nn/towers": "train/phrases/test_objective",
     "quantize/base": "quantize/test_product",
+    "search/collection/collection": "search/test_phrase_index",
     "search/answers": "search/test_searcher",
     "search/explain/explanation": "search/explain/test_score_parts",
     "serve/api/schemas": "serve/api/test_openapi",

@@ -1,37 +1,27 @@
 """`PhraseIndex`, the main class of the library: an index folder, its model, and the search over both."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
-from densephrases.errors import MissingExtraError, PhraseIndexError
-from densephrases.index.disk_usage import DiskUsage
+from densephrases.errors import MissingExtraError
 from densephrases.index.folder import IndexFolder
-from densephrases.index.info import IndexInfo
 from densephrases.index.kinds import CandidateKind, Device, Quantizer
 from densephrases.index.manifest import Manifest
-from densephrases.index.progress import Progress, ProgressCallback
+from densephrases.index.progress import ProgressCallback
 from densephrases.index.settings import IndexSettings
-from densephrases.index.sync.folder_sync import Changes, FolderSync
-from densephrases.index.sync.options import SyncOptions
-from densephrases.model.encoder import Encoder
 from densephrases.search.answers import Answer, AnswerList
+from densephrases.search.collection.collection import Collection
 from densephrases.search.confidence import Calibration
 from densephrases.search.damage import damage_explained
 from densephrases.search.deadline import Deadline
 from densephrases.search.encoders import Model, encoder_of, name_of
 from densephrases.search.facts.relations import Fact, RelationQuery, extract_facts
-from densephrases.search.filtering.filters import Filter, Where
 from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, search_request
 from densephrases.search.searcher import Searcher
-from densephrases.search.stored_documents import StoredDocument, stored_documents
 from densephrases.search.timings import Timings
 from densephrases.text.documents import Document
-from densephrases.text.readers.folders.read_report import ReadReport
-from densephrases.text.readers.folders.roots import Roots
 
 if TYPE_CHECKING:
     from densephrases.train.fit import Adaptation, FitProgress
@@ -39,7 +29,7 @@ if TYPE_CHECKING:
 Threshold = float | None | Literal["model"]
 
 
-class PhraseIndex:
+class PhraseIndex(Collection):
     """Documents that answer questions.
 
     Threads may share it: any number of them search while one changes the index. A search sees the index as it was when
@@ -49,14 +39,6 @@ class PhraseIndex:
     >>> index.search("Where was Marie Curie born?")[0].text
     'Warsaw'
     """
-
-    def __init__(self, folder: IndexFolder, encoder: Encoder) -> None:
-        folder.settings.refuse_other_model(encoder)
-        self._folder: IndexFolder | None = folder
-        self._path = folder.folder
-        self.encoder = encoder
-        self._searcher: Searcher | None = None
-        self._searcher_lock = Lock()
 
     @classmethod
     def create(
@@ -111,24 +93,6 @@ class PhraseIndex:
         encoder.open_ahead(reading=bool(DEFAULT_VERIFY))
         return cls(IndexFolder.open(Path(folder), encoder.product_quantizer), encoder)
 
-    @property
-    def folder(self) -> IndexFolder:
-        """The folder on disk; a closed index has none."""
-        if self._folder is None:
-            raise PhraseIndexError(f"The index '{self._path}' is closed; open it again with PhraseIndex.open.")
-        return self._folder
-
-    def close(self) -> None:
-        """Let go of the files, as the end of a `with` block does; searches that are under way end as usual."""
-        with self._changing():
-            self._folder = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         if self._folder is None:
             return f"PhraseIndex('{self._path}', closed)"
@@ -142,95 +106,9 @@ class PhraseIndex:
         """The same index with the query encoder of another task, None for the default; this object is unchanged."""
         return type(self)(self.folder, self.encoder.with_task(task))
 
-    def add(self, documents: Iterable[Document], progress: ProgressCallback | None = None) -> Progress:
-        """Add documents; those already indexed with the same content are skipped."""
-        with self._changing():
-            return self.folder.add(documents, self.encoder, progress)
-
-    def update(
-        self,
-        documents: Iterable[Document],
-        progress: ProgressCallback | None = None,
-        *,
-        replace_others: bool = False,
-    ) -> Progress:
-        """Add documents, replacing those whose content has changed.
-
-        A file that would replace a document of another folder, or one that came from no known file, raises DataError
-        unless `replace_others`.
-        """
-        with self._changing():
-            return self.folder.update(documents, self.encoder, progress, replace_others=replace_others)
-
-    def sync(
-        self, *paths: str | Path, report: ReadReport | None = None, dry_run: bool = False, **options: Any
-    ) -> Changes:
-        """Bring the index in step with files and folders: add new files, replace changed ones, delete vanished ones.
-
-        Documents that came from elsewhere stay. Unchanged files are not read.
-
-        Args:
-            paths: Files and folders; those below `roots` keep their ids.
-            report: Counts what was read, skipped and left out.
-            dry_run: Whether to tell only what would be done.
-            options: Fields of `SyncOptions`, such as `follow_links=True`.
-        """
-        run = FolderSync(self.folder, paths, SyncOptions.from_options(options), report or ReadReport())
-        if dry_run:
-            return run.preview()
-        with self._changing():
-            return run.apply(self.encoder)
-
-    @property
-    def roots(self) -> Roots:
-        """The folders that documents came from."""
-        return self.folder.roots
-
-    def documents(self, where: Where | None = None, ids: Iterable[str] | None = None) -> Iterator[StoredDocument]:
-        """All documents, or those with some metadata or ids, without their texts until these are asked for.
-
-        >>> for document in index.documents(where={"type": "pdf"}):
-        ...     print(document.id, document.title, len(document.text))
-        """
-        return stored_documents(self.folder.snapshot, Filter.from_conditions(where, ids))
-
-    def delete(self, ids: Iterable[str]) -> int:
-        """Delete documents by id; if one id is unknown, none is deleted."""
-        with self._changing():
-            return self.folder.delete(ids)
-
-    def optimize(self) -> None:
-        """Merge segments and drop deleted documents."""
-        with self._changing():
-            self.folder.optimize()
-
-    def refresh(self) -> None:
-        """Load what other processes have written."""
-        with self._changing():
-            self.folder.refresh()
-
     def reopened(self) -> Self:
         """A second object with what other processes have written; this one is unchanged."""
         return type(self)(self.folder.reopened(), self.encoder)
-
-    def check(self) -> list[str]:
-        """Verify the checksum of every file; one sentence for each damaged one."""
-        return self.folder.check()
-
-    def info(self) -> IndexInfo:
-        return self.folder.info()
-
-    def disk_usage(self) -> DiskUsage:
-        """How many bytes of the folder each kind of data takes."""
-        return self.folder.disk_usage()
-
-    def document(self, identifier: str) -> Document | None:
-        """The document with this id; None if there is none."""
-        return self.folder.find(identifier)
-
-    def __len__(self) -> int:
-        """Number of documents."""
-        return self.folder.documents
 
     @overload
     def search(
@@ -375,12 +253,3 @@ class PhraseIndex:
                     None if (values := config.ranking) is None else PhraseRanking.from_dict(values),
                 )
             return self._searcher
-
-    @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Searches that are under way keep their searcher, and so the files that a change may remove."""
-        try:
-            yield
-        finally:
-            with self._searcher_lock:
-                self._searcher = None

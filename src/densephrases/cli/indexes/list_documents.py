@@ -11,7 +11,7 @@ from densephrases.cli.conditions import Since, Until, Where, parse_conditions
 from densephrases.cli.options import IndexArgument
 
 if TYPE_CHECKING:
-    from densephrases.search.stored_documents import StoredDocument
+    from densephrases.search.collection.stored_documents import StoredDocument
 
 
 def list_documents(
@@ -26,8 +26,8 @@ def list_documents(
     If stdout is not a terminal, each document is one line of fields separated by tabs, the metadata as JSON.
     """
     from densephrases.index.folder import IndexFolder
+    from densephrases.search.collection.stored_documents import stored_documents
     from densephrases.search.filtering.filters import Filter
-    from densephrases.search.stored_documents import stored_documents
 
     wanted = Filter.from_conditions(parse_conditions(where, since, until), None)
     documents = stored_documents(IndexFolder.open(folder).snapshot, wanted)

@@ -30,7 +30,7 @@ class StoredDocument:
 
     def whole(self) -> Document:
         """With its text, as it can be added to another index."""
-        return Document(self.id, self.text, self.title, self.metadata, file=self.file)
+        return self._segment.document(self._number)
 
 
 def stored_documents(index: Snapshot, wanted: Filter) -> Iterator[StoredDocument]:
