@@ -86,7 +86,7 @@ def test_json(densephrases: Command, made_index: Path, unit: str) -> None:
     assert len(value["answers"]) == 2
     for answer in value["answers"]:
         keys = {"text", "score", "confidence", "start", "end", "document", "passage", "sentence", "verified"}
-        assert answer.keys() == keys | {"alternatives"} | ({"phrase"} if unit != "phrase" else set())
+        assert answer.keys() == keys | {"section", "page", "alternatives"} | ({"phrase"} if unit != "phrase" else set())
         assert answer["text"] == TEXTS[answer["document"]["id"]][answer["start"] : answer["end"]]
 
 
@@ -100,7 +100,8 @@ def test_the_same_results_as_in_python(densephrases: Command, made_index: Path, 
     (line,) = densephrases("ask", made_index, QUESTION, "--json", *given).out.splitlines()
     found = json.loads(line)["answers"]
     assert found == [answer.to_dict() for answer in expected]
-    assert [row[1] for row in rows(densephrases("ask", made_index, QUESTION, *given).out)] == [
+    shown = rows(densephrases("ask", made_index, QUESTION, *given).out)
+    assert [row[1].replace("«", "").replace("»", "") for row in shown] == [
         " ".join(answer.text.split()) for answer in expected
     ]
     assert len(found) == 5
