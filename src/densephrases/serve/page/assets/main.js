@@ -13,6 +13,7 @@ import { bytes, codePoints, counted } from "./text.js";
 
 const FEW = 5;
 const MANY = 20;
+const PER_SENTENCE = 2; // times as many phrases are requested as sentences are shown, since some share one
 const READ = 3; // passages, if answers are verified
 const SETTLED = 1500; // ms until a typed question becomes an entry in the history
 const SPOKEN = 700; // ms until answers are announced; those to unfinished questions are not
@@ -75,7 +76,7 @@ async function content(signal) {
   if (wrong !== null) return () => put([], notices.badFilter(wrong));
   const tasks = selectedTasks();
   const verify = state.verify && info.reads ? Math.min(READ, info.limits.verify) : undefined;
-  const options = { k: Math.min(CUTS * wanted, info.limits.k), unit: state.unit, verify, where: conditions };
+  const options = { k: Math.min(PER_SENTENCE * wanted, info.limits.k), unit: state.unit, verify, where: conditions };
   const found = await Promise.all(tasks.map(({ task }) => service.answers(asked, { ...options, task }, signal)));
   return () => showAnswers(tasks.map(({ name }, place) => ({ ...found[place], name, answers: few(found[place].answers) })));
 }
