@@ -87,7 +87,7 @@ def test_everything_skipped_is_reported(densephrases: Command, projects: Path, e
     docs, report = projects / "pa", projects / "report.jsonl"
     (docs / "node_modules").mkdir()
     for number in range(7):
-        (docs / f"{number}.png").write_bytes(bytes(9))
+        (docs / f"{number}.bin").write_bytes(bytes(9))
         (docs / f"{number}.txt").touch()
         (docs / f"{number}.py").write_text("pass")
     result = densephrases("index", docs, "--out", projects / "i", "--model", exported, "--report", report)

@@ -536,7 +536,7 @@ def test_two_tasks_compared(tmp_path: Path, at: Any) -> None:
             assert page.texts(column)[0] == first_answer(service, task=task)["sentence"]
         changes = page.texts(".change")
         assert len(changes) == len(page.all(columns[1]))
-        assert all(re.fullmatch(r"new|as before|was \d(st|nd|rd|th)", change) for change in changes)
+        assert all(re.fullmatch(r"new|as before|was \d+(st|nd|rd|th)", change) for change in changes)
         page.look(width=360)
         assert not page.is_wider_than_the_screen
         page.one("#compared option[value=none]").click()
