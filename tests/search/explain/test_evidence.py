@@ -25,6 +25,12 @@ def test_shares_by_sets_of_terms() -> None:
     assert found.names == pytest.approx(share("Ada Lovelace Analytical Notes 1843", f"{passage} Lovelace"))
 
 
+@pytest.mark.parametrize(("identifier", "missing"), [("max_wal_size", 0.0), ("max_size", 1.0), ("wal_size", 1.0)])
+def test_identifiers_are_compared_as_a_whole(identifier: str, missing: float) -> None:
+    answer = answer_in("wal: max_wal_size is the most size", sentence="", title="")
+    assert AskedTerms(f"what is the default of {identifier}", IDF).evidence(answer).names == missing
+
+
 def test_a_question_without_terms_lacks_nothing() -> None:
     answer = answer_in("Ada wrote it.", sentence="Ada wrote it.", title="")
     assert AskedTerms("who is it?", IDF).evidence(answer) == Evidence()

@@ -48,6 +48,11 @@ def test_what_stands_under_the_heading_counts_most() -> None:
     assert shares.tolist() == [IN_PASSAGE, IN_SENTENCE, IN_PASSAGE, IN_PASSAGE, 0.0], "a heading is under no other"
 
 
+def test_a_term_is_the_heading_of_its_definition() -> None:
+    found = contenders_of("max_wal_size (integer): The default is two.", ["integer", "two"])
+    assert identifier_shares(found, ["default of max_wal_size"]).tolist() == [IN_HEADING, 1.0]
+
+
 def test_the_heading_may_end_the_passage_before() -> None:
     found = contenders_of("The default is two.", ["two"])
     assert identifier_shares(found, ["max_wal_size"], lambda _: "It is.\n\nmax_wal_size (integer)").tolist() == [1.0]

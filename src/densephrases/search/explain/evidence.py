@@ -7,6 +7,7 @@ from typing import Protocol
 
 from densephrases.arrays import Floats
 from densephrases.model.tokenizer import parted_question
+from densephrases.search.query.identifier_words import identifiers_of, whole_identifier
 from densephrases.text.hashed_terms import terms
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
@@ -39,7 +40,8 @@ class Evidence:
     Attributes:
         missing: Neither in the passage nor in the titles.
         unstated: Neither in the sentences around the phrase nor in the titles.
-        names: Of names and numbers alone, neither in the passage nor in the titles; 0 if the question has none.
+        names: Of names and numbers alone, neither in the passage nor in the titles; or of its identifiers, if more of
+            them are missing. 0 if the question has none.
     """
 
     missing: float = 0.0
@@ -58,13 +60,19 @@ class AskedTerms:
         self.words = {word: terms(word) for part in parted_question(question) for word in _WORD.findall(part)}
         self._all = frozenset[int]().union(*self.words.values())
         self._names = frozenset[int]().union(*(self.words[word] for word in names_and_numbers(question)))
+        self._identifiers = [whole_identifier(each) for each in identifiers_of(question)]
 
     def evidence(self, answer: Surroundings) -> Evidence:
         title = _titles(answer)
         near, anywhere = title | terms(answer.sentence), title | terms(answer.passage)
-        return Evidence(
-            self._share(self._all, anywhere), self._share(self._all, near), self._share(self._names, anywhere)
-        )
+        names = max(self._share(self._names, anywhere), self._missing_identifiers(answer))
+        return Evidence(self._share(self._all, anywhere), self._share(self._all, near), names)
+
+    def _missing_identifiers(self, answer: Surroundings) -> float:
+        if not self._identifiers:
+            return 0.0
+        text = "\n".join((answer.document.title, answer.section, answer.passage))
+        return sum(each.search(text) is None for each in self._identifiers) / len(self._identifiers)
 
     def _share(self, wanted: frozenset[int], found: set[int]) -> float:
         total = self._weight(wanted)

@@ -28,6 +28,9 @@ IN_SENTENCE = 0.75  # of one that the sentence or the title has: less than for w
 IN_PASSAGE = 0.4  # of one that stands elsewhere in the passage
 IN_HEADING = 0.25  # of one whose heading the phrase is of, which names the thing but says little of it
 
+# The term of a definition, 'work_mem (integer): Sets the amount of memory.', which is a heading to the rest.
+_TERM = re.compile(r"[^\n:]{1,120}: ")
+
 # Shape suffix: N phrases.
 
 
@@ -70,12 +73,15 @@ def _near(contenders: Contenders, row: int, text_before: Callable[[int], str]) -
     if is_heading(text[first:last]):
         return lambda pattern: IN_HEADING if pattern.search(text, first, last) else 0.0
     heading = heading_above(f"{text_before(int(contenders.passage_N[row]))}\n\n{text[:first]}") or ""
-    first, last = contenders.sentences_N2[row].tolist()
+    term = _TERM.match(text, first, last)
+    sentence = contenders.sentences_N2[row].tolist()
 
     def share(pattern: re.Pattern[str]) -> float:
+        if term and pattern.search(term[0]):
+            return IN_HEADING if start < term.end() else 1.0
         if pattern.search(heading):
             return 1.0
-        if pattern.search(text, first, last) or pattern.search(contenders.titles[row]):
+        if pattern.search(text, *sentence) or pattern.search(contenders.titles[row]):
             return IN_SENTENCE
         return IN_PASSAGE if pattern.search(text) else 0.0
 
