@@ -50,7 +50,7 @@ def copy(name: str, to: Path) -> Path:
 
 def assert_answers(index: PhraseIndex, entries: list[dict[str, Any]], tolerance: float) -> None:
     for entry in entries:
-        found = [answer.to_dict() for answer in index.search(entry["question"], k=5)]
+        found = [answer.to_dict() for answer in index.search(entry["question"], k=5, overlapping=True)]
         assert list(map(phrase, found)) == list(map(phrase, entry["answers"])), entry["question"]
         for ours, theirs in zip(found, entry["answers"], strict=True):
             assert ours["score"] == pytest.approx(theirs["score"], abs=tolerance)
