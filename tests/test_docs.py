@@ -56,6 +56,7 @@ PARSED = {
     "densephrases export": "needs a trained model; tests/cli/test_export.py runs it",
     "densephrases generate": "needs trained models or data of others; tests/cli/test_generate.py runs it",
     "densephrases index simplewiki": "takes half an hour, or a GPU",
+    "densephrases index manuals": "needs packages of Debian; tests/benchmarks tests the rest",
     "densephrases train": "takes minutes to hours; tests/cli/test_train.py runs it",
     "densephrases tune": "changes a trained model; tests/cli/tune runs it",
     "densephrases eval reading data/squad-test": "reads 10,570 questions; tests/cli/eval runs it on ten",
@@ -284,10 +285,11 @@ def test_outputs_are_compared() -> None:
 def test_the_tree_is_the_packages() -> None:
     """docs/layout.md names every folder of the first floor, and no folder that is not there."""
     tree = next(block.text for block in blocks(ROOT / "docs" / "layout.md") if block.text.startswith("src/"))
-    above, named = "", set()
+    path: list[str] = []
+    named = set()
     for indent, name in re.findall(r"^( +)(\w+)/ ", tree, re.MULTILINE):
-        above = name if len(indent) == 2 else above
-        named.add(name if len(indent) == 2 else f"{above}/{name}")
+        path = [*path[: len(indent) // 2 - 1], name]
+        named.add("/".join(path))
     package = ROOT / "src" / "densephrases"
     assert {name for name in named if not (package / name).is_dir()} == set()
     assert {init.parent.name for init in package.glob("*/__init__.py")} <= named
