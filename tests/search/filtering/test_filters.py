@@ -9,8 +9,7 @@ from densephrases.errors import ConfigError
 from densephrases.search.filtering.filters import Filter
 from densephrases.search.scoring.searchable import allowed_documents
 from densephrases.text.documents import Document
-
-from .made_up import SegmentMaker, as_segment
+from tests.search.made_up import SegmentMaker, as_segment
 
 METADATA = {"lang": "en", "year": 1843, "score": 2.0, "open": True, "tags": ["a", 7], "none": None, "deep": {"x": 1}}
 
