@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ def watching(docs: Path, exported: Path, tmp_path: Path) -> Iterator[Any]:
     PhraseIndex.create(tmp_path / "index", read_documents([docs]), model=exported)
     command = [sys.executable, "-u", "-m", "densephrases", "watch", str(tmp_path / "index"), str(docs)]
     options: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    options["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # background jobs ignore it
     with subprocess.Popen([*command, "--settle", "0.3"], **options) as process:  # noqa: S603
         yield process
         process.kill()
