@@ -90,5 +90,5 @@ def test_sections_are_in_the_text_in_order(lines: list[str]) -> None:
 
 @pytest.mark.parametrize("source", ["[", "*a ", "**a*", "`", "_a", "<a ", "![", "[a](", "> ", "|", "&", "#", "- "])
 def test_markup_without_end_is_read(source: str) -> None:
-    markdown_page(source * 100_000)
-    markdown_page((source + "\n") * 20_000)
+    for repeated in (source * 100_000, (source + "\n") * 20_000):
+        assert len(markdown_page(repeated).text) <= 3 * len(repeated)

@@ -27,27 +27,31 @@ if TYPE_CHECKING:
     from densephrases.search.phrase_index import Threshold
 
 
+Out = Annotated[Path, typer.Option("--out", "-o", help="New folder for the index, or an unfinished one to resume.")]
+BuildingModel = Annotated[
+    str, typer.Option(help="Bundled model, or folder of an exported one; with --device cuda also of a checkpoint.")
+]
+FilterThreshold = Annotated[
+    str,
+    typer.Option(metavar="NUMBER|none", help="Leave out tokens whose filter logit is lower [default: the model's]."),
+]
+QuantizerOption = Annotated[
+    Quantizer | None, typer.Option(help="How vectors are stored [default: pq if the model has codebooks, else int8].")
+]
+CandidatesOption = Annotated[
+    CandidateKind | None, typer.Option(help="Kind of candidate index [default: chosen by size].")
+]
+DeviceOption = Annotated[Device, typer.Option(help="Encode passages on the CPU or on a GPU.")]
+
+
 def index(
-    out: Annotated[Path, typer.Option("--out", "-o", help="New folder for the index, or an unfinished one to resume.")],
+    out: Out,
     paths: Paths = None,
-    model: Annotated[
-        str,
-        typer.Option(help="Bundled model, or folder of an exported one; with --device cuda also of a checkpoint."),
-    ] = "small",
-    filter_threshold: Annotated[
-        str,
-        typer.Option(
-            metavar="NUMBER|none", help="Leave out tokens whose filter logit is lower [default: the model's]."
-        ),
-    ] = "",
-    quantizer: Annotated[
-        Quantizer | None,
-        typer.Option(help="How vectors are stored [default: pq if the model has codebooks, else int8]."),
-    ] = None,
-    candidates: Annotated[
-        CandidateKind | None, typer.Option(help="Kind of candidate index [default: chosen by size].")
-    ] = None,
-    device: Annotated[Device, typer.Option(help="Encode passages on the CPU or on a GPU.")] = "cpu",
+    model: BuildingModel = "small",
+    filter_threshold: FilterThreshold = "",
+    quantizer: QuantizerOption = None,
+    candidates: CandidatesOption = None,
+    device: DeviceOption = "cpu",
     root: NamedRoots = None,
     include: Include = None,
     exclude: Exclude = None,

@@ -10,7 +10,7 @@ from densephrases.text.readers.limits import parse_size
 if TYPE_CHECKING:
     from densephrases.index.sync.options import SyncOptions
 
-_FORMATS = "text, Markdown, HTML, JSON, JSON lines, CSV, PDF, Wikipedia dumps; .gz .xz .bz2"
+_FORMATS = "text, Markdown, HTML, PDF, Office, EPUB, mail, tables, JSON, images, ZIM, Wikipedia dumps; .gz .xz .bz2"
 Paths = Annotated[list[Path] | None, typer.Argument(metavar="PATHS...", help=f"Files and folders: {_FORMATS}.")]
 Folders = Annotated[list[Path] | None, typer.Argument(metavar="FOLDERS...", help=f"Folders, and files: {_FORMATS}.")]
 NamedRoots = Annotated[

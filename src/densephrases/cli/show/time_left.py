@@ -30,7 +30,7 @@ class InputPosition:
             self.passed += 1
 
     def share(self, encoded: int) -> float:
-        """How much of the next document is done, if so many of its characters are encoded."""
+        """The share of the next document that is done; `encoded` counts its characters."""
         return min(encoded / max(self._ahead[0][1], 1), 1.0) if self._ahead else 0.0
 
     def bytes(self, encoded: int = 0) -> float:

@@ -49,5 +49,8 @@ def test_text_also_if_reading_fails(tmp_path: Path) -> None:
 
 
 def test_no_file() -> None:
-    with reporting(ReadReport(), None):
-        pass
+    report = ReadReport()
+    with reporting(report, None):
+        skip_some(report)
+    assert report.on_skip is None
+    assert report.skipped
