@@ -22,7 +22,7 @@ def reader(data: Path, models: Path) -> ReaderRecipe:
         train=(data / "squad-train.json.gz", data / "nq-passages-train.json.gz"),
         dev=data / "squad-dev.json.gz",
         batch_size=64,
-        loop=LoopConfig(epochs=3, learning_rate=6e-5, checkpoint_every=None),
+        loop=LoopConfig(epochs=2, learning_rate=6e-5, checkpoint_every=None),
     )
 
 
@@ -46,7 +46,5 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         reading=ReadingPlan(questions=64, passages=4, teach_from=1),
         batches=BatchPlan(questions=256, questions_per_passage=6, passages_per_group=4),
         weights=LossWeights(distill=4.0, negative=2.0, tokens=1.0, reading=2.0, reading_distill=2.0, across=2.0),
-        annotated_from=4,
-        prebatch_from=3,
-        loop=LoopConfig(epochs=6, learning_rate=1.5e-4, checkpoint_every=None, capture=False),
+        loop=LoopConfig(epochs=3, learning_rate=1e-4, warmup=0.15, compile=False),
     )
