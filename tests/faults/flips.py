@@ -11,6 +11,7 @@ from typing import Any
 
 from densephrases.checksums import write_checksums
 from densephrases.index.files.lock import LOCK_FILE
+from densephrases.index.fitted_confidence import FittedConfidence, store_confidence
 from densephrases.index.folder import IndexFolder
 from densephrases.index.kinds import CandidateKind, Quantizer
 from densephrases.index.manifest import SEGMENTS_FOLDER
@@ -19,6 +20,8 @@ from densephrases.model.folders import BUNDLED_FOLDER
 from densephrases.model.load import load
 from densephrases.model.onnx import exported_precisions
 from densephrases.model.tasks import TASKS_FOLDER
+from densephrases.search.confidence import Calibration
+from densephrases.search.own_calibration import calibration_digest
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
 from densephrases.text.passages import Passage
@@ -44,6 +47,7 @@ KINDS: tuple[tuple[Quantizer, CandidateKind], ...] = (
     ("pq", "exact"),
     ("int8", "ivf-pq"),
 )
+CONFIDENCE = {"intercept": -1.0, "score": 0.1, "gap": 0.2, "share": 0.3, "temperature": 2.0}
 MERGED_EVERY = 10  # cases, of which one is merged after the damage
 
 MODEL_PROMISE = "A damaged file of a model is refused or changes no vector"
@@ -100,6 +104,9 @@ def build(folder: Path, quantizer: Quantizer, kind: CandidateKind) -> Path:
     index.add(DOCUMENTS, encoder())
     index.add(LATER, encoder())
     index.delete(["d3"])
+    weights = Calibration.from_dict(CONFIDENCE).rescaled(0.5, -1.0).to_dict()
+    fitted = FittedConfidence(model=calibration_digest(encoder()), weights=weights, questions=20, date="2026-01-01")
+    store_confidence(folder, "", fitted)
     assert [entry.candidates for entry in index.manifest.segments] == [kind, "exact"]
     return folder
 
@@ -187,7 +194,7 @@ def index_answers(folder: Path, option: str) -> Any:
 
 @cache
 def encoder() -> CodedEncoder:
-    return CodedEncoder()
+    return CodedEncoder(confidence=CONFIDENCE)
 
 
 def opened(folder: Path) -> PhraseIndex:

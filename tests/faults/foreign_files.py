@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 from densephrases.errors import DensePhrasesError
+from densephrases.index.fitted_confidence import CONFIDENCE_FILE
 from densephrases.index.manifest import MANIFEST_FILE, Manifest
 
 from .file_operations import FileOperation, Recorder, unsynced, watched
@@ -52,7 +53,7 @@ def _intrusion(operation: Prepared, random: Random) -> Intrusion:
     if kind == "file":
         folders = ["", "segments/", "deleted/", "segments/holiday/", *(f"{each}/" for each in [*segments, *new[:2]])]
         return Intrusion(random.choice(folders) + random.choice(_NAMES), is_link=False, replaces=False)
-    ours = [*new, f".{MANIFEST_FILE}.new", *(f"{each}/candidates.faiss" for each in segments)]
+    ours = [*new, f".{MANIFEST_FILE}.new", CONFIDENCE_FILE, *(f"{each}/candidates.faiss" for each in segments)]
     return Intrusion(random.choice(ours), is_link=True, replaces=False)
 
 

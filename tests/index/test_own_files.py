@@ -120,12 +120,14 @@ def test_numbers_that_others_use_are_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["manifest.json", "segments", "deleted", "segments/SEGMENT", "segments/SEGMENT/text.bin"]
+    "place",
+    ["manifest.json", "confidence.json", "segments", "deleted", "segments/SEGMENT", "segments/SEGMENT/text.bin"],
 )
 def test_links_are_refused_by_readers_and_writers(tmp_path: Path, place: str) -> None:
     folder, outside = tmp_path / "index", tmp_path / "outside"
     index = built(folder)
     index.delete(["a"])
+    (folder / "confidence.json").write_text("{}")
     path = folder / place.replace("SEGMENT", index.segments[0].name)
     path.rename(outside)
     path.symlink_to(outside)

@@ -60,6 +60,19 @@ def test_evidence_against_a_result_never_raises_its_confidence(
     assert calibration.weighs_evidence == any((calibration.missing, calibration.unstated, calibration.names))
 
 
+@given(CALIBRATIONS, SCORES, EVIDENCE, st.floats(0, 3), st.floats(-5, 5))
+def test_rescaled_logits(
+    calibration: Calibration, scores: list[float], evidence: list[Evidence], slope: float, shift: float
+) -> None:
+    """Confidences stay probabilities, and in the order of the results."""
+    rescaled = calibration.rescaled(slope, shift)
+    expected = slope * calibration.logits(scores, evidence) + shift
+    assert rescaled.logits(scores, evidence) == pytest.approx(expected, abs=1e-9)
+    probability = rescaled.probability(scores, evidence)
+    assert ((probability >= 0) & (probability <= 1)).all()
+    assert (np.diff(probability) <= 1e-12).all()
+
+
 def test_dictionary_and_back() -> None:
     calibration = Calibration(-1.0, 0.5, 0.25, 2.0, names=1.5)
     assert Calibration.from_dict(calibration.to_dict()) == calibration

@@ -9,6 +9,7 @@ from densephrases.atomic_files import new_path
 from densephrases.errors import PhraseIndexError
 from densephrases.index.candidates.ivf_file import INVERTED_FILES
 from densephrases.index.files.lock import LOCK_FILE
+from densephrases.index.fitted_confidence import CONFIDENCE_FILE
 from densephrases.index.manifest import DELETED_FOLDER, MANIFEST_FILE, SEGMENTS_FOLDER, Manifest
 from densephrases.index.segment.files import FORMER_FILES, SEGMENT_FILES
 
@@ -55,7 +56,7 @@ def refuse_links(folder: Path, manifest: Manifest) -> None:
     """A link would let a write change, and a read show, files outside the index."""
     entries = [*manifest.segments, *(part.segment for part in manifest.unfinished)]
     segments = [f"{SEGMENTS_FOLDER}/{entry.name}" for entry in entries]
-    places = [MANIFEST_FILE, SEGMENTS_FOLDER, DELETED_FOLDER, *segments]
+    places = [MANIFEST_FILE, CONFIDENCE_FILE, SEGMENTS_FOLDER, DELETED_FOLDER, *segments]
     if link := next((name for name in [*places, *manifest.files()] if (folder / name).is_symlink()), None):
         raise PhraseIndexError(
             f"'{folder / link}' is a symbolic link, and an index follows none; "

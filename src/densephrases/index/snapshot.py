@@ -13,6 +13,7 @@ from densephrases.errors import PhraseIndexError
 from densephrases.index.files.checked import CheckedFile, as_array
 from densephrases.index.files.durable import DAMAGE_REMEDY, FileEntry
 from densephrases.index.files.mapped import map_file
+from densephrases.index.fitted_confidence import fitted_confidences
 from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifest, SegmentEntry
 from densephrases.index.segment.document_keys import PreparedDocument, id_hash
 from densephrases.index.segment.reader import Segment
@@ -98,7 +99,17 @@ def problems(folder: Path) -> list[str]:
     files = Manifest.load(folder).files()
     found = {name: problem for name, entry in files.items() if (problem := _problem(folder / name, entry))}
     still = Manifest.load(folder).files() if found else {}  # a writer may have removed others meanwhile
-    return [problem for name, problem in found.items() if still.get(name) == files[name]]
+    return [problem for name, problem in found.items() if still.get(name) == files[name]] + _problems_of_confidence(
+        folder
+    )
+
+
+def _problems_of_confidence(folder: Path) -> list[str]:
+    try:
+        fitted_confidences(folder)
+    except PhraseIndexError as error:
+        return [str(error)]
+    return []
 
 
 def _problem(path: Path, entry: FileEntry, *, reading: bool = True) -> str:

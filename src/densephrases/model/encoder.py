@@ -91,6 +91,11 @@ class Encoder(ABC):
         """Names of the query encoders beside the default one."""
         return []
 
+    @property
+    def query_encoder(self) -> str | None:
+        """The task of the query encoder, empty for the default one; None if it is none of the model's folder."""
+        return ""
+
     def with_task(self, task: str | None) -> "Encoder":
         """The same passage encoder with the query encoder of a task; None takes the default one."""
         if task is not None:
@@ -176,6 +181,10 @@ class DelegatingEncoder(Encoder):
     @property
     def tasks(self) -> list[str]:
         return self.base.tasks
+
+    @property
+    def query_encoder(self) -> str | None:
+        return self.base.query_encoder
 
     def with_task(self, task: str | None) -> Encoder:
         return self if task is None else self.base.with_task(task)

@@ -101,6 +101,10 @@ class OnnxEncoder(Encoder):
     def tasks(self) -> list[str]:
         return task_names(self.folder)
 
+    @property
+    def query_encoder(self) -> str:
+        return self.task or ""
+
     def with_task(self, task: str | None) -> Self:
         if task == self.task:
             return self

@@ -104,6 +104,11 @@ class AdaptedEncoder(DelegatingEncoder):
         self.tower = tower
         self.tokens_per_chunk = base.tokens_per_chunk
 
+    @property
+    def query_encoder(self) -> None:
+        """What was fitted to those of the model's folder does not apply to this one."""
+        return
+
     @cached_property
     def device(self) -> torch.device:
         return next(self.tower.parameters()).device

@@ -1,10 +1,10 @@
 """From the scores of a result list to the probability that a result is right.
 
-`densephrases.evaluate.tune.calibration` fits the weights.
+`densephrases.evaluate.tune.calibration` fits the weights, and `own_confidence` beside it a slope and a shift of all.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -50,9 +50,18 @@ class Calibration:
 
         `evidence` belongs to the first results; those after them have at most the confidence of the last of these.
         """
+        return np.minimum.accumulate(logistic(self.logits(scores, evidence)))
+
+    def logits(self, scores: ArrayLike, evidence: Sequence[Evidence] = ()) -> Numbers:
+        """Of each result by itself."""
         features_KF = features(scores, self.temperature, evidence)
         weights_F = np.array([self.score, self.gap, self.share, self.missing, self.unstated, self.names])
-        return np.minimum.accumulate(logistic(inner_products(features_KF, weights_F) + self.intercept))
+        return inner_products(features_KF, weights_F) + self.intercept
+
+    def rescaled(self, slope: float, shift: float) -> "Calibration":
+        """One whose logits are `slope` times these plus `shift`."""
+        weights = {name: value * slope for name, value in self.to_dict().items() if name != "temperature"}
+        return replace(self, **weights | {"intercept": weights["intercept"] + shift})
 
     @property
     def weighs_evidence(self) -> bool:

@@ -12,11 +12,11 @@ from densephrases.index.progress import ProgressCallback
 from densephrases.index.settings import IndexSettings
 from densephrases.search.answers import Answer, AnswerList
 from densephrases.search.collection.collection import Collection
-from densephrases.search.confidence import Calibration
 from densephrases.search.damage import damage_explained
 from densephrases.search.deadline import Deadline
 from densephrases.search.encoders import Model, encoder_of, name_of
 from densephrases.search.facts.relations import Fact, RelationQuery, extract_facts
+from densephrases.search.own_calibration import calibration_of
 from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, search_request
 from densephrases.search.searcher import Searcher
@@ -249,7 +249,7 @@ class PhraseIndex(Collection):
                 self._searcher = Searcher(
                     self.folder.snapshot,
                     self.encoder,
-                    None if (values := config.confidence) is None else Calibration.from_dict(values),
+                    calibration_of(self.folder.folder, self.encoder),
                     None if (values := config.ranking) is None else PhraseRanking.from_dict(values),
                 )
             return self._searcher

@@ -61,7 +61,7 @@ class ServiceSettings:
             longer to arrive, a 408. A change of the index that has begun is finished.
         connections: Maximum number of open connections; a new one takes the place of the one that has been idle
             longest, or gets a 503 if all are in use.
-        reload_seconds: How often the manifest of the index is checked for changes.
+        reload_seconds: How often the manifest of the index and its fitted confidences are checked for changes.
         keys: API keys.
         log_questions: Whether questions are written to the log.
         hosts: Host names the service answers to; empty allows all.

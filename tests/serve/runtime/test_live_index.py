@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 
+from densephrases.index.fitted_confidence import FittedConfidence, remove_confidences, store_confidence
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.runtime.live_index import LiveIndex
 from tests.serve.running import QUESTION
@@ -28,6 +29,20 @@ def test_reload(index: PhraseIndex) -> None:
 
     asyncio.run(run())
     assert seen == [True]
+
+
+def test_confidences_that_are_fitted_meanwhile_are_taken_over(index: PhraseIndex) -> None:
+    fitted = FittedConfidence(model="another", weights={}, questions=20, date="2026-01-01")
+
+    async def run() -> None:
+        live = LiveIndex(index)
+        store_confidence(index.folder.folder, "", fitted)
+        assert await live.reload()
+        assert not await live.reload()
+        remove_confidences(index.folder.folder)
+        assert await live.reload()
+
+    asyncio.run(run())
 
 
 def test_a_broken_index_is_not_served(index: PhraseIndex) -> None:

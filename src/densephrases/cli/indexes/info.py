@@ -14,6 +14,7 @@ from densephrases.cli.options import AsJson, IndexArgument
 
 if TYPE_CHECKING:
     from densephrases.index.disk_usage import DiskUsage
+    from densephrases.index.fitted_confidence import FittedConfidence
     from densephrases.index.info import IndexInfo
 
 
@@ -25,20 +26,30 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """Show what an index contains and how it was made."""
+    from densephrases.index.fitted_confidence import fitted_confidences
     from densephrases.index.folder import IndexFolder
 
     opened = IndexFolder.open(folder)
     found, usage = opened.info(), opened.disk_usage() if storage else None
+    fits = fitted_confidences(folder)
     if as_json:
+        fitted = {name: {"questions": each.questions, "date": each.date} for name, each in fits.items()}
         extra = {} if usage is None else {"storage": asdict(usage) | {"bytes_per_token": usage.bytes_per_token}}
-        typer.echo(json.dumps(asdict(found) | {"roots": opened.manifest.roots} | extra))
+        shown = asdict(found) | {"roots": opened.manifest.roots, "fitted_confidences": fitted}
+        typer.echo(json.dumps(shown | extra))
         return
     *lines, state = _described(found).items()
     roots = [("root", f"{each.name}: {each.folder}, ids {each.prefix or 'as paths'}") for each in opened.roots.roots]
-    for name, value in [*lines, *roots, state]:
+    confidences = [("confidence", _fit(name, each)) for name, each in fits.items()]
+    for name, value in [*lines, *roots, *confidences, state]:
         typer.echo(f"{name:<17} {value}")
     if usage is not None:
         Console(highlight=False).print(_usage_table(usage))
+
+
+def _fit(query_encoder: str, fitted: "FittedConfidence") -> str:
+    of_task = f", task {query_encoder}" if query_encoder else ""
+    return f"fitted to {counted(fitted.questions, 'own question')} on {fitted.date}{of_task}"
 
 
 def _usage_table(usage: "DiskUsage") -> Table:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from densephrases.errors import DensePhrasesError
+from densephrases.index.fitted_confidence import CONFIDENCE_FILE
 from densephrases.index.manifest import MANIFEST_FILE
 from densephrases.search.phrase_index import PhraseIndex
 
@@ -27,7 +28,7 @@ class LiveIndex:
     """
 
     def __init__(self, index: PhraseIndex, observe: Callable[[bool], None] = lambda _: None) -> None:
-        self._stamp = _stamp(index.folder.folder)
+        self._stamps = _stamps(index.folder.folder)
         self.index = _warmed_up(index)
         self._observe = observe
         self._reloading = asyncio.Lock()
@@ -41,10 +42,10 @@ class LiveIndex:
     async def reload(self) -> bool:
         """Whether the index had changed and the new state is served now. If it cannot be opened, the old one stays."""
         async with self._reloading:
-            stamp = await asyncio.to_thread(_stamp, self.index.folder.folder)
-            if stamp == self._stamp:
+            stamps = await asyncio.to_thread(_stamps, self.index.folder.folder)
+            if stamps == self._stamps:
                 return False
-            self._stamp = stamp
+            self._stamps = stamps
             try:
                 self.index = await asyncio.to_thread(lambda: _warmed_up(self.index.reopened()))
             except (DensePhrasesError, OSError) as error:
@@ -62,10 +63,15 @@ def _warmed_up(index: PhraseIndex) -> PhraseIndex:
     return index
 
 
-def _stamp(folder: Path) -> Stamp | None:
-    """Changes whenever the manifest is replaced; None while there is no manifest."""
+def _stamps(folder: Path) -> tuple[Stamp | None, ...]:
+    """Change whenever the manifest or fitted confidences are replaced."""
+    return tuple(_stamp(folder / name) for name in (MANIFEST_FILE, CONFIDENCE_FILE))
+
+
+def _stamp(path: Path) -> Stamp | None:
+    """None while there is no such file."""
     try:
-        found = (folder / MANIFEST_FILE).stat()
+        found = path.stat()
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size

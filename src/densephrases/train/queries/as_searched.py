@@ -5,7 +5,7 @@ passages; both were fitted to the query encoder as it was before.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -66,5 +66,4 @@ def rescaled(calibration: Calibration, found: FirstAnswers) -> Calibration:
     confidence_N = np.clip(confidence_N, 1e-6, 1 - 1e-6)
     logits_N1 = np.log(confidence_N / (1 - confidence_N))[:, None]
     _, intercept, (slope,) = fit_nonnegative(logits_N1, right_N, L2)
-    weights = {name: value * slope for name, value in calibration.to_dict().items() if name != "temperature"}
-    return replace(calibration, **weights | {"intercept": weights["intercept"] + intercept})
+    return calibration.rescaled(slope, intercept)
