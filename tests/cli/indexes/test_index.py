@@ -277,7 +277,7 @@ def building_of(index: Path, path: Path) -> Building:
 
 
 def test_how_far_it_is(tmp_path: Path) -> None:
-    """Documents count when they are encoded; how many bytes that is follows from where each stood."""
+    """Documents count when they are encoded, by their characters."""
     path = many(tmp_path)
     shown = building_of(tmp_path / "index", path)
     assert shown.state == "1 document read"
@@ -297,11 +297,15 @@ def test_how_far_it_is(tmp_path: Path) -> None:
     assert task.completed == task.total
 
 
-def test_no_time_left_where_it_cannot_be_known(tmp_path: Path) -> None:
+def test_how_much_there_is_in_files_of_several_kinds(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("the city " * 100)
     (tmp_path / "b.pdf").write_text("%PDF" * 1000)
-    (task,) = building_of(tmp_path.parent / "index", tmp_path)._bar.tasks
-    assert task.total is None
+    shown = building_of(tmp_path.parent / "index", tmp_path)
+    (task,) = shown._bar.tasks
+    assert task.total == pytest.approx(900 + 400), "a byte of a PDF stands for a tenth of a character until one is read"
+    assert len(list(shown.documents())) == 1
+    shown.reported(Progress(documents=1, tokens=200, seconds=0.5))
+    assert task.completed == 900
 
 
 def test_add(densephrases: Command, index: Path, tmp_path: Path, corpus: Path) -> None:

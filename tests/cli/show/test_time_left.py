@@ -9,7 +9,7 @@ import pytest
 from densephrases.cli.show.time_left import InputPosition, TimeLeft, in_words
 
 Series = list[tuple[float, float]]
-"""Seconds and bytes done, as they were reported."""
+"""Seconds and characters done, as they were reported."""
 
 
 def steady(steps: int = 200) -> Series:
@@ -37,18 +37,18 @@ def resumed(steps: int = 300) -> Series:
 
 def huge_among_small() -> Series:
     """A file of 50 MB between many of a few kB, encoded in chunks of 130,000 characters."""
-    position, reports, seconds = InputPosition(), [], 0.0
+    position, seconds = InputPosition(), 0.0
+    reports: Series = []
     sizes = [5_000] * 400 + [50_000_000] + [5_000] * 400
-    ends = list(accumulate(sizes))
-    for finished, (end, size) in enumerate(zip(ends, sizes, strict=True), start=1):
-        position.read(end, size)
+    for finished, size in enumerate(sizes, start=1):
+        position.read(size)
         for encoded in range(130_000, size, 130_000):
             seconds += 130_000 / 20_000
-            reports.append((seconds, position.bytes(encoded)))
+            reports.append((seconds, position.characters(encoded)))
         seconds += size % 130_000 / 20_000
         position.pass_documents(finished)
-        reports.append((seconds, position.bytes()))
-    assert reports[-1][1] == ends[-1]
+        reports.append((seconds, position.characters()))
+    assert reports[-1][1] == sum(sizes)
     return reports
 
 
@@ -88,16 +88,28 @@ def test_a_stall_keeps_the_last_estimate() -> None:
 
 def test_where_in_a_document() -> None:
     position = InputPosition()
-    assert position.bytes() == position.share(5) == 0
-    position.read(100, 50)
-    position.read(300, 1000)
-    assert position.bytes(25) == 50
-    assert position.bytes(60) == 100, "whatever was counted"
+    assert position.characters() == position.share(5) == 0
+    position.read(50)
+    position.read(1000)
+    assert position.characters(25) == 25
+    assert position.characters(60) == 50, "whatever was counted"
     position.pass_documents(1)
     assert (position.passed, len(position)) == (1, 1)
-    assert position.bytes(500) == 200
+    assert position.characters(500) == 550
+    assert position.share(500) == 0.5
     position.pass_documents(5)
-    assert position.bytes() == 300
+    assert position.characters() == 1050
+
+
+def test_a_total_that_turns_out_larger_is_approached() -> None:
+    left = TimeLeft(100.0)
+    for n in range(1, 51):
+        before = left.at(float(n), float(n))
+    assert before == pytest.approx(50.0)
+    left.total = 200.0
+    for n in range(51, 101):
+        after = left.at(float(n), float(n))
+    assert after == pytest.approx(100.0, rel=0.05)
 
 
 @pytest.mark.parametrize(

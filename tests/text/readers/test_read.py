@@ -18,7 +18,7 @@ from densephrases.errors import ConfigError, DataError, MissingExtraError
 from densephrases.text.documents import Document, Skipped
 from densephrases.text.layout import Layout, Section
 from densephrases.text.readers import read as read_module
-from densephrases.text.readers.folders.found_files import NO_PLAIN_TEXT, Places, input_bytes
+from densephrases.text.readers.folders.found_files import NO_PLAIN_TEXT, Places, kind_of, text_bytes
 from densephrases.text.readers.folders.left_out import Selection
 from densephrases.text.readers.folders.read_report import ReadReport
 from densephrases.text.readers.read import read_documents
@@ -43,8 +43,8 @@ def read(*paths: Path, **options: Any) -> list[Document]:
     return list(read_documents(paths, **options))
 
 
-def size_of(path: Path, **options: Any) -> int | None:
-    return input_bytes(Places.from_paths([path], **options).files())
+def size_of(path: Path, **options: Any) -> int:
+    return sum(text_bytes(file.path) for file in Places.from_paths([path], **options).files())
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_books_mail_and_office(tmp_path: Path) -> None:
     assert found == [("a.epub", "The Sea"), ("b.DOCX", "b"), ("c.eml", "Hi")]
     assert report.skipped == 3
     assert all("is damaged or of another format" in skipped.reason for skipped in report.examples)
-    assert size_of(tmp_path) is None
+    assert size_of(tmp_path) == report.bytes
 
 
 def test_metadata_of_files(tmp_path: Path) -> None:
@@ -321,20 +321,11 @@ def test_binary_files_are_not_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "expected"),
-    [
-        ({}, None),
-        ({"a.txt": "x" * 100, "b.txt.gz": "y" * 10}, 110),
-        ({"a.txt": "x" * 100, "b.txt.gz": "y" * 50}, None),
-        ({"a.txt": "x" * 100, "b.pdf": "y" * 50}, None),
-        ({"b.pdf": "y" * 50}, None),
-        ({"a.txt.xz": "x" * 100, "b.txt.gz": "y" * 50}, 150),
-    ],
+    ("name", "kind"),
+    [("a.txt", ".txt"), ("A.PDF", ".pdf"), ("a.jsonl.gz", ".jsonl.gz"), ("README", ""), ("b/c.TXT.XZ", ".txt.xz")],
 )
-def test_bytes_that_say_how_much_text_there_is(
-    tmp_path: Path, files: dict[str, bytes | str], expected: int | None
-) -> None:
-    assert size_of(write(tmp_path, files)) == expected
+def test_kind_of_a_file(name: str, kind: str) -> None:
+    assert kind_of(name) == kind
 
 
 def test_links_inside_a_folder_are_skipped_and_named(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from rich.progress import Progress as Bar
 from rich.text import Text
 
 from densephrases.cli.lines import counted
+from densephrases.cli.show.expected_text import ExpectedText
 from densephrases.cli.show.skipped import tell_skipped
 from densephrases.cli.show.time_left import InputPosition, TimeLeft, in_words
 from densephrases.errors import DataError
@@ -29,7 +30,7 @@ from densephrases.index.progress import Progress
 from densephrases.index.sync.folder_sync import Changes
 from densephrases.index.sync.options import SyncOptions
 from densephrases.text.documents import Document
-from densephrases.text.readers.folders.found_files import FoundFile, Places, input_bytes
+from densephrases.text.readers.folders.found_files import FoundFile, Places, kind_of
 from densephrases.text.readers.folders.read_report import ReadReport
 from densephrases.text.readers.folders.roots import Roots
 from densephrases.text.readers.read import nothing_found, read_files
@@ -63,10 +64,10 @@ class Building:
         self._source = source
         self._first = list(islice(source, 1))
         self._bar = _bar(self)
-        total = input_bytes(files)
-        self._task = self._bar.add_task("indexing", total=total)
+        self._expected = ExpectedText(files)
+        self._task = self._bar.add_task("indexing", total=self._expected.total or None)
         self._position = InputPosition()
-        self._time_left = None if total is None else TimeLeft(total)
+        self._time_left = TimeLeft(self._expected.total)
         self._left: float | None = None
         self._told = 0.0
 
@@ -99,7 +100,9 @@ class Building:
             there = counted(self._resumed, "document")
             self._say(f"Resuming the unfinished index in '{self.folder}', which has {there}.")
         for document in chain(self._first, self._source):
-            self._position.read(self.report.bytes, len(document.text))
+            kind = "" if document.file is None else kind_of(document.file.path)
+            self._expected.read(self.report.bytes, kind, len(document.text))
+            self._position.read(len(document.text))
             if len(self._position) > _POSITIONS:  # most are in the index already
                 self._position.pass_documents(self._position.passed + 1)
             yield document
@@ -109,10 +112,10 @@ class Building:
         """Advance the bar to what is encoded, not to the last document read."""
         self.done = progress
         self._position.pass_documents(progress.documents + progress.unchanged)
-        position = self._position.bytes(progress.unfinished)
-        if self._time_left is not None:
-            self._left = self._time_left.at(progress.seconds, position)
-        self._bar.update(self._task, completed=position)
+        position = self._position.characters(progress.unfinished)
+        self._time_left.total = self._expected.total
+        self._left = self._time_left.at(progress.seconds, position)
+        self._bar.update(self._task, completed=position, total=self._expected.total or None)
         if self._bar.disable and progress.seconds - self._told >= _LINE_SECONDS:
             self._told = progress.seconds
             self._say(", ".join([self.state, *([self.left] if self.left else [])]))

@@ -9,40 +9,40 @@ _SMOOTHING = 0.05  # of the time so far, over which a change of the estimate tak
 
 
 class InputPosition:
-    """Where in the input a build is. Documents are read ahead of those that are encoded."""
+    """Where in the text a build is, in characters. Documents are read ahead of those that are encoded."""
 
     def __init__(self) -> None:
-        self._ahead: deque[tuple[int, int]] = deque()  # bytes read up to the document's end, and its characters
+        self._ahead: deque[int] = deque()  # characters of each document
         self.passed = 0  # documents
-        self._bytes = 0
+        self._characters = 0  # of these
 
     def __len__(self) -> int:
         """Documents that are read and not yet passed."""
         return len(self._ahead)
 
-    def read(self, position: int, characters: int) -> None:
-        self._ahead.append((position, characters))
+    def read(self, characters: int) -> None:
+        self._ahead.append(characters)
 
     def pass_documents(self, count: int) -> None:
         """The first `count` documents of all are done."""
         while self._ahead and self.passed < count:
-            self._bytes, _ = self._ahead.popleft()
+            self._characters += self._ahead.popleft()
             self.passed += 1
 
     def share(self, encoded: int) -> float:
         """The share of the next document that is done; `encoded` counts its characters."""
-        return min(encoded / max(self._ahead[0][1], 1), 1.0) if self._ahead else 0.0
+        return min(encoded / max(self._ahead[0], 1), 1.0) if self._ahead else 0.0
 
-    def bytes(self, encoded: int = 0) -> float:
-        """Bytes of the input up to there."""
-        end = self._ahead[0][0] if self._ahead else self._bytes
-        return self._bytes + (end - self._bytes) * self.share(encoded)
+    def characters(self, encoded: int = 0) -> int:
+        """Characters up to there."""
+        return self._characters + (min(encoded, self._ahead[0]) if self._ahead else 0)
 
 
 class TimeLeft:
     """Seconds left, by the speed in the later half of the time so far: a slow start is soon forgotten.
 
     Documents that are in the index already pass in no time; they count like the others, and are forgotten likewise.
+    `total` may change from call to call, where it is an estimate itself.
     """
 
     def __init__(self, total: float) -> None:

@@ -1,6 +1,5 @@
 """The files to read: those that are given, and those below given folders."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,6 @@ from densephrases.text.readers.folders.roots import Root, Roots, whole_path
 NO_PLAIN_TEXT = frozenset(
     ".pdf .docx .pptx .xlsx .xlsm .odt .ods .odp .epub .zim .png .jpg .jpeg .tif .tiff .webp".split()  # noqa: SIM905
 )
-_OF_ONE_KIND = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,34 +121,23 @@ class Places:
         return any(i != j and a.is_relative_to(b) for i, a in enumerate(wholes) for j, b in enumerate(wholes))
 
 
-def input_bytes(files: Iterable[FoundFile]) -> int | None:
-    """The size of all files that may contain text, or None if it does not predict the amount of text.
-
-    A compressed byte stands for several characters and a byte of a PDF for hardly any, so bytes measure progress only
-    if nearly all files are of one kind.
-    """
-    sizes: Counter[str] = Counter()
-    for file in files:
-        sizes[_kind(file.path)] += text_bytes(file.path)
-    total = sizes.total()
-    main = max(("text", "compressed"), key=sizes.__getitem__)
-    return total if total and sizes[main] >= _OF_ONE_KIND * total else None
-
-
 def text_bytes(path: Path) -> int:
     """The size of a file, or 0 if it will be skipped unread."""
     try:
-        if not path.is_file() or (_kind(path) == "text" and is_binary(path)):
+        if not path.is_file() or (
+            split_name(path)[1] not in NO_PLAIN_TEXT and not is_compressed(path) and is_binary(path)
+        ):
             return 0
         return path.stat().st_size
     except OSError:
         return 0
 
 
-def _kind(path: Path) -> str:
-    if split_name(path)[1] in NO_PLAIN_TEXT:
-        return "other"
-    return "compressed" if is_compressed(path) else "text"
+def kind_of(path: Path | str) -> str:
+    """The suffix by which it is read, with that of a compression: files of a kind have much the same share of text."""
+    name = Path(path)
+    suffix = split_name(name)[1]
+    return f"{suffix}{name.suffix.lower()}" if is_compressed(name) else suffix
 
 
 def shown(path: Path) -> str:

@@ -38,7 +38,7 @@ class ReadReport:
 
     @property
     def bytes(self) -> int:
-        """How many of the `input_bytes` have been read."""
+        """How many bytes of the files have been read, see `text_bytes`."""
         if self._file is None:
             return self._finished + self._whole
         return self._finished + (0 if self._file.closed else self._file.tell())
