@@ -20,7 +20,7 @@ HardNegatives = Sequence[Sequence[int]]
 """Numbers of other passages for each passage, hardest first."""
 
 OVERSAMPLE = 4  # passages ranked per hard negative, since some of them contain the answer
-QUESTIONS_PER_PASSAGE = 2  # that search for negatives of their passage; more find few others
+QUESTIONS_PER_PASSAGE = 4  # that search for negatives of their passage; more find few others
 TOKENS_PER_BATCH = 131072
 SCORES_AT_ONCE = 1 << 28
 
