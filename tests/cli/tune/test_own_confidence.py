@@ -119,7 +119,7 @@ def test_damage(densephrases: Command, own_index: Path) -> None:
     [
         (["{index}"], "DATA is missing; expected a file of questions with their answers."),
         (["small"], "DATA is missing; expected a SQuAD file."),
-        (["{index}", "{few}"], "fitted to at least 10 questions, and 1 were given; add some."),
+        (["{index}", "{few}"], "Too few questions to fit confidences to: 1; expected at least 10, so add some."),
         (["{index}", "none.csv"], "'none.csv' is not a file"),
         (["{index}", "{pairs}", "--absent", "2"], "--absent 2.0 is no share of the questions"),
         (["{index}", "{pairs}", "--swapped", "0"], "--swapped goes with a model, and '"),

@@ -235,7 +235,7 @@ def test_what_is_stored(index: PhraseIndex) -> None:
 
 
 def test_mistakes(index: PhraseIndex, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="fitted to at least 10 questions, and 9 were given"):
+    with pytest.raises(DataError, match="Too few questions to fit confidences to: 9; expected at least 10"):
         fit_own_confidence(index, QUESTIONS[:9])
     with pytest.raises(ConfigError, match="absent=2 is no share of the questions"):
         fit_own_confidence(index, QUESTIONS, 2)

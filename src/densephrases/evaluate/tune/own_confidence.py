@@ -105,7 +105,7 @@ def fit_own_confidence(
         raise ConfigError(f"absent={absent} is no share of the questions; expected a number from 0 to 1.")
     if len(questions) < FEWEST:
         raise DataError(
-            f"Confidences are fitted to at least {FEWEST} questions, and {len(questions)} were given; add some."
+            f"Too few questions to fit confidences to: {len(questions)}; expected at least {FEWEST}, so add some."
         )
     calibration = _calibration(index)
     asked = _asked(index, list(enumerate(questions)), advance)
