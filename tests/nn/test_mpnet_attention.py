@@ -1,6 +1,7 @@
 """MPNet's attention by one kernel against transformers' own."""
 
 import copy
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -13,13 +14,12 @@ from densephrases.nn.backbone import Backbone
 from densephrases.nn.mpnet_attention import fuse_attention
 
 
-@pytest.fixture
-def backbone() -> Backbone:
+def made_up(layers: int) -> Backbone:
     torch.manual_seed(3)
     config = MPNetConfig(
         vocab_size=50,
         hidden_size=24,
-        num_hidden_layers=3,
+        num_hidden_layers=layers,
         num_attention_heads=3,
         intermediate_size=40,
         max_position_embeddings=80,
@@ -31,11 +31,27 @@ def backbone() -> Backbone:
     return Backbone(model(config, add_pooling_layer=False)).eval()
 
 
-@pytest.fixture
-def fused(backbone: Backbone) -> Backbone:
+def fused_copy(backbone: Backbone) -> Backbone:
     made = copy.deepcopy(backbone)
     fuse_attention(made)
     return made
+
+
+@pytest.fixture
+def backbone() -> Backbone:
+    return made_up(layers=3)
+
+
+@pytest.fixture
+def fused(backbone: Backbone) -> Backbone:
+    return fused_copy(backbone)
+
+
+@pytest.fixture
+def nothing_compiled() -> Iterator[None]:
+    torch.compiler.reset()
+    yield
+    torch.compiler.reset()
 
 
 def batch() -> tuple[Tensor, Tensor, Tensor]:
@@ -105,8 +121,41 @@ def test_once_is_enough(backbone: Backbone, fused: Backbone) -> None:
         assert torch.equal(fused(ids, types, mask), before)
 
 
+def test_checkpoints_fit_both_ways(backbone: Backbone, fused: Backbone) -> None:
+    assert list(fused.state_dict()) == list(backbone.state_dict())
+    assert [name for name, _ in fused.named_modules()] == [name for name, _ in backbone.named_modules()]
+    other = made_up(layers=3)
+    fuse_attention(other)
+    other.load_state_dict(fused.state_dict())
+    backbone.load_state_dict(other.state_dict())
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf:UserWarning")  # torch's compiler
+@pytest.mark.usefixtures("nothing_compiled")
+@pytest.mark.parametrize("training", [False, True])
+def test_all_layers_and_shapes_compile_to_two_graphs(training: bool) -> None:
+    backbone = made_up(layers=10)  # more than the 8 graphs that torch compiles of one function
+    fused = fused_copy(backbone).train(training)
+    graphs: list[Any] = []
+
+    def compiler(graph: Any, _: list[Tensor]) -> Callable[..., Any]:
+        graphs.append(graph)
+        run: Callable[..., Any] = graph.forward
+        return run
+
+    for layer in fused.encoder.encoder.layer:
+        layer.compile(dynamic=True, backend=compiler)
+    ids, types, mask = batch()
+    for rows, tokens in ((4, 40), (3, 33), (2, 12), (4, 7), (1, 40), (3, 16), (1, 9), (2, 25)):
+        part = (slice(rows), slice(tokens))
+        with torch.set_grad_enabled(training):
+            expected, found = (some(ids[part], types[part], mask[part]) for some in (backbone, fused))
+        real = mask[part].bool()
+        torch.testing.assert_close(found[real], expected[real], rtol=1e-4, atol=1e-4)
+    assert len(graphs) == 2  # torch makes a graph of its own for batches of one row
+
+
 def test_other_encoders_stay_as_they_are() -> None:
     layer = torch.nn.Linear(2, 2)
-    before = layer.forward
     fuse_attention(torch.nn.Sequential(layer))
-    assert layer.forward == before
+    assert type(layer) is torch.nn.Linear

@@ -21,7 +21,7 @@ def fuse_attention(model: nn.Module) -> None:
         if isinstance(module, MPNetEncoder):
             _fuse_encoder(module)
         elif isinstance(module, MPNetSelfAttention):
-            _fuse_layer(module)
+            module.__class__ = FusedSelfAttention
 
 
 def _fuse_encoder(encoder: Any) -> None:
@@ -29,10 +29,6 @@ def _fuse_encoder(encoder: Any) -> None:
         encoder.relative_attention_bias.requires_grad_(False)
         encoder.compute_position_bias = _nothing  # the bias comes with the mask
         encoder.register_forward_pre_hook(_add_bias_to_mask, with_kwargs=True)
-
-
-def _fuse_layer(attention: Any) -> None:
-    attention.forward = _Attention(attention)
 
 
 def _nothing(_: Tensor) -> None:
@@ -58,16 +54,18 @@ def _position_bias(encoder: Any, hidden_BTH: Tensor) -> Tensor:
     return bias_TTA.permute(2, 0, 1)[None]
 
 
-class _Attention:
-    """Replaces the forward pass of the module whose weights it uses."""
+class FusedSelfAttention(MPNetSelfAttention):
+    """Takes the position bias from the mask.
 
-    def __init__(self, module: Any) -> None:
-        self.module = module
+    `fuse_attention` sets this class on existing modules. torch compiles methods of a class once for all layers; a
+    function set as `forward` on each module would be compiled once a layer, up to torch's limit of 8.
+    """
 
-    def __call__(self, hidden_BTH: Tensor, mask_BATT: Tensor, *_: Any, **__: Any) -> tuple[Tensor]:
-        module = self.module
-        shape = (*hidden_BTH.shape[:-1], -1, module.attention_head_size)
-        query, key, value = (part(hidden_BTH).view(shape).transpose(1, 2) for part in (module.q, module.k, module.v))
-        dropped = module.dropout.p if module.training else 0.0
-        context = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask_BATT, dropout_p=dropped)
-        return (module.o(context.transpose(1, 2).flatten(2)),)
+    def forward(self, hidden_states: Tensor, attention_mask: Tensor | None = None, *_: Any, **__: Any) -> tuple[Tensor]:
+        shape = (*hidden_states.shape[:-1], -1, self.attention_head_size)
+        query, key, value = (part(hidden_states).view(shape).transpose(1, 2) for part in (self.q, self.k, self.v))
+        dropped = self.dropout.p if self.training else 0.0
+        context = functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=attention_mask, dropout_p=dropped
+        )
+        return (self.o(context.transpose(1, 2).flatten(2)),)
