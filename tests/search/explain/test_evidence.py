@@ -7,6 +7,7 @@ from densephrases.search.explain.evidence import AskedTerms, Evidence, names_and
 from densephrases.text.hashed_terms import TERMS, terms
 from tests.search.made_up import answer_in
 
+KNOWN = np.ones(TERMS, dtype=bool)
 IDF = np.random.default_rng(0).random(TERMS).astype(np.float32) + 0.5
 
 
@@ -19,7 +20,7 @@ def test_shares_by_sets_of_terms() -> None:
     question = "When did Ada Lovelace publish the Analytical Notes in 1843?"
     passage = "Ada published notes. She was a friend of Babbage. In 1843 they appeared."
     answer = answer_in(passage, sentence="In 1843 they appeared.", title="Lovelace")
-    found = AskedTerms(question, IDF).evidence(answer)
+    found = AskedTerms(question, IDF, KNOWN).evidence(answer)
     assert found.missing == pytest.approx(share(question, f"{passage} Lovelace"))
     assert found.unstated == pytest.approx(share(question, "In 1843 they appeared. Lovelace"))
     assert found.names == pytest.approx(share("Ada Lovelace Analytical Notes 1843", f"{passage} Lovelace"))
@@ -28,17 +29,30 @@ def test_shares_by_sets_of_terms() -> None:
 @pytest.mark.parametrize(("identifier", "missing"), [("max_wal_size", 0.0), ("max_size", 1.0), ("wal_size", 1.0)])
 def test_identifiers_are_compared_as_a_whole(identifier: str, missing: float) -> None:
     answer = answer_in("wal: max_wal_size is the most size", sentence="", title="")
-    assert AskedTerms(f"what is the default of {identifier}", IDF).evidence(answer).names == missing
+    assert AskedTerms(f"what is the default of {identifier}", IDF, KNOWN).evidence(answer).names == missing
 
 
 def test_a_question_without_terms_lacks_nothing() -> None:
     answer = answer_in("Ada wrote it.", sentence="Ada wrote it.", title="")
-    assert AskedTerms("who is it?", IDF).evidence(answer) == Evidence()
+    assert AskedTerms("who is it?", IDF, KNOWN).evidence(answer) == Evidence()
+
+
+def test_terms_that_no_passage_has_are_unknown() -> None:
+    """Whatever the passage has."""
+    question = "Who invented the telephone in Boston?"
+    known_V = np.zeros(TERMS, dtype=bool)
+    known_V[sorted(terms("invented Boston"))] = True
+    answer = answer_in("Nobody invented a telephone in Boston.", sentence="", title="")
+    found = AskedTerms(question, IDF, known_V).evidence(answer)
+    assert found.unknown == pytest.approx(share(question, "invented Boston"))
+    assert found.missing == 0
+    assert AskedTerms(question, IDF, KNOWN).evidence(answer).unknown == 0
+    assert AskedTerms(question, IDF, ~KNOWN).evidence(answer).unknown == 1
 
 
 def test_matched_and_missing_words() -> None:
     answer = answer_in("The capital of Iceland is Reykjavik.", sentence="", title="Iceland")
-    matched, missing = AskedTerms("What is the capital of France?", IDF).matched_words(answer)
+    matched, missing = AskedTerms("What is the capital of France?", IDF, KNOWN).matched_words(answer)
     assert (list(matched), list(missing)) == (["capital"], ["France"])
 
 

@@ -5,8 +5,8 @@ import numpy as np
 from densephrases.search.confidence import Numbers, logistic
 
 # Standard deviations of the normal priors of slope and shift around 1 and 0. With 20 made-up answers, 0.5 and 1 cost a
-# calibrated model twice as much (log loss 0.011, here 0.005), and gain 0.121 instead of 0.118 for one with slope 0.5 and
-# shift -1; 0.2 and 0.4 cost 0.002 and gain 0.093.
+# calibrated model twice as much (log loss 0.011, here 0.005), and gain 0.121 instead of 0.118 for one with slope 0.5
+# and shift -1; 0.2 and 0.4 cost 0.002 and gain 0.093.
 SLOPE_DEVIATION = 0.3
 SHIFT_DEVIATION = 0.6
 
