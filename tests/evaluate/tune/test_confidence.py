@@ -23,6 +23,7 @@ from densephrases.evaluate.tune.confidence import (
     report,
 )
 from densephrases.search.phrase_index import PhraseIndex
+from densephrases.text.hashed_terms import terms
 from densephrases.text.passages import Passage
 
 
@@ -147,6 +148,13 @@ def test_a_real_model_is_judged_and_drawn(tmp_path: Path) -> None:
         alone = index.search(j.asked.question.text, k=1, documents=others)[0]
         assert j.scores_K[0] == pytest.approx(alone.score, rel=0.05)  # 8 bits depend a little on the batch
         assert not j.right
+        known = set[int]().union(*(terms(f"{a.title} {a.text}") for a in articles if a.id in others))
+        assert (j.evidence[0].unknown > 0) == bool(terms(j.asked.question.text) - known)
+    absent, present = (
+        np.mean([j.evidence[0].unknown for j in judged if j.asked.without_article == without])
+        for without in (True, False)
+    )
+    assert absent > 2 * present, "words that only the article has"
     assert 20 < found.exact_match < 100
     assert sum(each.count for each in found.bins) == len(asked)
     json.dumps(found.weights)

@@ -2,10 +2,19 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from densephrases.search.confidence import Calibration
 from densephrases.search.explain.evidence import AskedTerms, Evidence, names_and_numbers
+from densephrases.search.filtering.filters import Filter
+from densephrases.search.request import SearchRequest
+from densephrases.search.scoring.lexical import TermWeights
+from densephrases.search.scoring.searchable import known_terms, searchable_segments
+from densephrases.search.searcher import Searcher
 from densephrases.text.hashed_terms import TERMS, terms
-from tests.search.made_up import answer_in
+from tests.search.made_up import MemoryIndex, answer_in, indexes
+from tests.search.test_searcher import QUESTIONS, QuestionEncoder
 
 KNOWN = np.ones(TERMS, dtype=bool)
 IDF = np.random.default_rng(0).random(TERMS).astype(np.float32) + 0.5
@@ -48,6 +57,25 @@ def test_terms_that_no_passage_has_are_unknown() -> None:
     assert found.missing == 0
     assert AskedTerms(question, IDF, KNOWN).evidence(answer).unknown == 0
     assert AskedTerms(question, IDF, ~KNOWN).evidence(answer).unknown == 1
+
+
+@given(indexes(), st.lists(QUESTIONS, min_size=1, max_size=3), st.sampled_from([None, ["0-0"], ["0-0", "1-0", "1-1"]]))
+def test_unknown_terms_follow_the_filter(index: MemoryIndex, questions: list[str], documents: list[str] | None) -> None:
+    """Alone and in a batch."""
+    idf_V = TermWeights.from_snapshot(index).idf_V
+    wanted = Filter.from_conditions(None, documents)
+    known = np.flatnonzero(known_terms(searchable_segments(index, wanted)))
+    searcher = Searcher(index, QuestionEncoder(), Calibration(0.0, 0.0, 0.0, 0.0, unknown=2.0))
+    request = SearchRequest(k=2, documents=documents, explain=True)
+    found = searcher.search(questions, request)
+    assert found == [searcher.search([question], request)[0] for question in questions]
+    for question, answers in zip(questions, found, strict=True):
+        asked = terms(question)
+        lost = sum(idf_V[term] for term in asked.difference(known)) / (sum(idf_V[term] for term in asked) or 1)
+        for answer in answers:
+            assert answer.explanation is not None
+            assert answer.explanation.evidence.unknown == pytest.approx(lost)
+            assert answer.confidence == pytest.approx(1 / (1 + np.exp(2 * lost)))
 
 
 def test_matched_and_missing_words() -> None:
