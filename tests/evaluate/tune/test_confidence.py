@@ -1,18 +1,23 @@
 """Confidence: fitted on some articles, judged on others."""
 
 import json
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from densephrases.data.questions import OpenQuestion
 from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage, read_squad, sample_path
 from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.charts import draw_confidence
 from densephrases.evaluate.tune.confidence import (
+    FOLDS,
     AskedQuestion,
     Judgement,
     articles_of,
+    asked_off_topic,
     asked_with_swapped_names,
     asked_without_article,
     cross_fitted,
@@ -46,6 +51,17 @@ def test_a_name_is_exchanged_for_that_of_another_article() -> None:
     assert asked_with_swapped_names(asked, 0.0) == []
     with pytest.raises(ConfigError, match="swapped=2"):
         asked_with_swapped_names(asked, 2.0)
+
+
+def test_questions_off_topic_are_in_every_fold() -> None:
+    questions = [OpenQuestion(str(number), f"Question {number}?", ("x", "y")) for number in range(12)]
+    patterns = [replace(each, id=f"p{each.id}", regex=True) for each in questions]
+    asked = asked_off_topic([*patterns, *questions], 10)
+    assert len({each.question.id for each in asked} & {each.id for each in questions}) == 10
+    assert {each.kind for each in asked} == {"off topic"}
+    assert asked[0].question.gold_texts == ["x", "y"]
+    assert Counter(each.article for each in asked) == {f"off topic {fold}": 2 for fold in range(FOLDS)}
+    assert len(asked_off_topic(questions, 100)) == 12
 
 
 def test_kinds_are_reported_apart() -> None:
