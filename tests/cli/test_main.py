@@ -203,6 +203,19 @@ def test_mistakes(
 
 
 @pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["ask", "index", "who?", "--unit", "word"], "'--unit': 'word' is not one of 'phrase', 'sentence'"),
+        (["eval", "reading", "squad.json", "--runtime", "jax"], "'--runtime': 'jax' is not one of"),
+    ],
+)
+def test_values_that_are_no_choice(densephrases: Command, arguments: list[str], expected: str) -> None:
+    result = densephrases(*arguments)
+    assert result.code == 2
+    assert expected in result.err
+
+
+@pytest.mark.parametrize(
     ("command", "default"),
     [
         (("train", "phrases"), "[default: runs/RECIPE-KIND]"),

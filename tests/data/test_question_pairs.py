@@ -47,5 +47,5 @@ def test_mistakes(tmp_path: Path, name: str, content: str, sentence: str) -> Non
 
 
 def test_no_file(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="is not a file"):
+    with pytest.raises(DataError, match=r"is not a file; expected questions in one of the formats csv, tsv, lines,"):
         read_pairs(tmp_path / "none.csv")

@@ -14,22 +14,22 @@ from densephrases.search.explain.evidence import Evidence
 SCORES = st.lists(st.floats(-50, 50), min_size=1, max_size=15).map(lambda scores: sorted(scores, reverse=True))
 WEIGHTS = st.floats(0, 3)
 CALIBRATIONS = st.builds(
-    Calibration, st.floats(-5, 5), WEIGHTS, WEIGHTS, WEIGHTS, st.just(1.0), WEIGHTS, WEIGHTS, WEIGHTS
+    Calibration, st.floats(-5, 5), WEIGHTS, WEIGHTS, WEIGHTS, st.just(1.0), WEIGHTS, WEIGHTS, WEIGHTS, WEIGHTS
 )
 SHARES = st.floats(0, 1)
-EVIDENCE = st.lists(st.builds(Evidence, SHARES, SHARES, SHARES), max_size=15)
+EVIDENCE = st.lists(st.builds(Evidence, SHARES, SHARES, SHARES, SHARES), max_size=15)
 
 
 def test_features_by_hand() -> None:
-    found = features([3.0, 1.0, 0.0], evidence=[Evidence(0.5, 0.75, 1.0)])
-    assert found[:, 3:].tolist() == [[-0.5, -0.75, -1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    found = features([3.0, 1.0, 0.0], evidence=[Evidence(0.5, 0.75, 1.0, 0.25)])
+    assert found[:, 3:].tolist() == [[-0.5, -0.75, -1.0, -0.25], [0.0] * 4, [0.0] * 4]
     assert found[:, :3].tolist() == [
         [3.0, 2.0, pytest.approx(-math.log(1 + math.exp(-2) + math.exp(-3)))],
         [1.0, -2.0, pytest.approx(-2 - math.log(1 + math.exp(-2) + math.exp(-3)))],
         [0.0, -3.0, pytest.approx(-3 - math.log(1 + math.exp(-2) + math.exp(-3)))],
     ]
-    assert features([7.0]).tolist() == [[7.0, 0.0, 0.0, 0.0, 0.0, 0.0]]
-    assert features([]).shape == (0, 6)
+    assert features([7.0]).tolist() == [[7.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]]
+    assert features([]).shape == (0, 7)
 
 
 def test_only_the_best_results_are_rivals() -> None:
@@ -52,12 +52,13 @@ def test_a_clearer_lead_never_lowers_confidence(calibration: Calibration, scores
     assert calibration.probability(ahead)[0] >= calibration.probability(scores)[0] - 1e-12
 
 
-@given(CALIBRATIONS, SCORES, st.builds(Evidence, SHARES, SHARES, SHARES))
+@given(CALIBRATIONS, SCORES, st.builds(Evidence, SHARES, SHARES, SHARES, SHARES))
 def test_evidence_against_a_result_never_raises_its_confidence(
     calibration: Calibration, scores: list[float], evidence: Evidence
 ) -> None:
     assert calibration.probability(scores, [evidence])[0] <= calibration.probability(scores)[0] + 1e-12
-    assert calibration.weighs_evidence == any((calibration.missing, calibration.unstated, calibration.names))
+    weights = (calibration.missing, calibration.unstated, calibration.names, calibration.unknown)
+    assert calibration.weighs_evidence == any(weights)
 
 
 @given(CALIBRATIONS, SCORES, EVIDENCE, st.floats(0, 3), st.floats(-5, 5))
@@ -78,6 +79,9 @@ def test_dictionary_and_back() -> None:
     assert Calibration.from_dict(calibration.to_dict()) == calibration
     former = {"intercept": -1.0, "score": 0.5, "gap": 0.25, "share": 2.0, "temperature": 1.0}
     assert Calibration.from_dict(former) == Calibration(-1.0, 0.5, 0.25, 2.0)
+    of_three = {**calibration.to_dict()}
+    del of_three["unknown"]
+    assert Calibration.from_dict(of_three) == calibration
     for values in ({}, {**calibration.to_dict(), "more": 1.0}, {**calibration.to_dict(), "gap": "wide"}):
         with pytest.raises(ConfigError, match="is not a calibration"):
             Calibration.from_dict(values)

@@ -65,7 +65,7 @@ def test_what_the_text_lacks_is_evidence(index: PhraseIndex) -> None:
 
 def test_weights_of_evidence_lower_confidence(index: PhraseIndex) -> None:
     """Whatever the fit: any weights of evidence lower the confidence of these questions more than of the others."""
-    without = replace(calibration(), missing=0.0, unstated=0.0, names=0.0)
+    without = replace(calibration(), missing=0.0, unstated=0.0, names=0.0, unknown=0.0)
     lowered = replace(without, missing=4.0, names=4.0)
 
     def shares(questions: tuple[str, ...]) -> list[float]:

@@ -21,6 +21,7 @@ COMMANDS = (
     *("train", "generate", "tune", "eval", "export", "import-original"),
 )
 _FUNCTIONS = {"list": "list_documents"}
+_RAISED_BY_PYDANTIC = "Value error, "  # begins what is wrong with a value of an option, by which typer reads it
 
 
 def _imported(name: str) -> Callable[..., None] | typer.Typer:
@@ -97,6 +98,9 @@ class _Group(TyperGroup):
             return super().invoke(ctx)
         except ConfigError as error:
             raise ConfigError(with_flag(str(error), _flags(ctx.invoked_subcommand))) from error
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix(_RAISED_BY_PYDANTIC)
+            raise
 
 
 def _flags(name: str | None) -> dict[str, str]:

@@ -5,16 +5,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from densephrases.data.formats import READERS, recognise
-from densephrases.data.questions import FileLocation, OpenQuestion, content_of
+from densephrases.data.questions import FORMATS, FileLocation, OpenQuestion, content_of
 from densephrases.errors import DataError
 from densephrases.text.readers.files import split_name
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_FORMATS = ", ".join((*(suffix[1:] for suffix in _DELIMITERS), FORMATS))
 
 
 def read_pairs(path: Path) -> list[OpenQuestion]:
     """The questions of a file. One without an answer asks for what the documents do not say."""
-    content = content_of(path)
+    content = content_of(path, _FORMATS)
     suffix = split_name(path)[1]
     header = content.lstrip("\ufeff").partition("\n")[0].lower()
     is_table = suffix in _DELIMITERS and "question" in header and not header.startswith(("{", "["))

@@ -47,9 +47,9 @@ class FileLocation:
 Entry = tuple[FileLocation, Any]
 
 
-def content_of(path: Path) -> str:
+def content_of(path: Path, formats: str = FORMATS) -> str:
     if not path.is_file():
-        raise DataError(f"'{path}' is not a file; expected questions in one of the formats {FORMATS}.")
+        raise DataError(f"'{path}' is not a file; expected questions in one of the formats {formats}.")
     try:
         return read_text(path)
     except UNREADABLE as error:

@@ -19,7 +19,7 @@ RIVALS = 10
 
 Numbers = NDArray[np.float64]
 
-_EVIDENCE = {each.name for each in fields(Evidence)}
+_EVIDENCE = [each.name for each in fields(Evidence)]
 
 # Shape suffixes: K results of a question, F features.
 
@@ -33,7 +33,7 @@ class Calibration:
         gap: Weight of the difference to the best score of another result.
         share: Weight of the logarithm of the result's share in the softmax of the best `RIVALS` scores.
         temperature: Scores are divided by it before that softmax.
-        missing, unstated, names: Weights of the evidence against a result, see `Evidence`.
+        missing, unstated, names, unknown: Weights of the evidence against a result, see `Evidence`.
     """
 
     intercept: float
@@ -44,6 +44,7 @@ class Calibration:
     missing: float = 0.0
     unstated: float = 0.0
     names: float = 0.0
+    unknown: float = 0.0
 
     def probability(self, scores: ArrayLike, evidence: Sequence[Evidence] = ()) -> Numbers:
         """Of each result, given the scores of a question's distinct results, best first; at least `RIVALS` if found.
@@ -55,7 +56,7 @@ class Calibration:
     def logits(self, scores: ArrayLike, evidence: Sequence[Evidence] = ()) -> Numbers:
         """Of each result by itself."""
         features_KF = features(scores, self.temperature, evidence)
-        weights_F = np.array([self.score, self.gap, self.share, self.missing, self.unstated, self.names])
+        weights_F = np.array([self.score, self.gap, self.share, *self._against])
         return inner_products(features_KF, weights_F) + self.intercept
 
     def rescaled(self, slope: float, shift: float) -> "Calibration":
@@ -65,7 +66,11 @@ class Calibration:
 
     @property
     def weighs_evidence(self) -> bool:
-        return any((self.missing, self.unstated, self.names))
+        return any(self._against)
+
+    @property
+    def _against(self) -> Sequence[float]:
+        return [getattr(self, name) for name in _EVIDENCE]
 
     def to_dict(self) -> dict[str, float]:
         return asdict(self)
@@ -73,7 +78,7 @@ class Calibration:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Calibration":
         names = {f.name for f in fields(cls)}
-        unfit = names - values.keys() - _EVIDENCE or values.keys() - names
+        unfit = names - values.keys() - set(_EVIDENCE) or values.keys() - names
         if unfit or not all(isinstance(value, int | float) for value in values.values()):
             raise ConfigError(
                 f"{dict(values)!r} is not a calibration; expected a number for each of {sorted(names)}. "

@@ -14,7 +14,7 @@ from densephrases.search.answers import Answer
 from densephrases.search.auto.by_form import answers_by_form
 from densephrases.search.confidence import RIVALS, Calibration
 from densephrases.search.deadline import Deadline
-from densephrases.search.explain.evidence import AskedTerms, Evidence
+from densephrases.search.explain.evidence import AskedTerms
 from densephrases.search.explain.score_parts import explanation_of, score_parts
 from densephrases.search.overlaps import may_overlap, merged
 from densephrases.search.passages import PassageTexts, sampled_texts
@@ -28,7 +28,7 @@ from densephrases.search.results import DistinctResults, answers_from_phrases
 from densephrases.search.scoring.identified import IdentifiedPassages
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.search.scoring.pairs import PairSearch, Phrases
-from densephrases.search.scoring.searchable import FilteredSegments, SearchableSegment, exact_candidates
+from densephrases.search.scoring.searchable import FilteredSegments, SearchableSegment, exact_candidates, known_terms
 from densephrases.search.scoring.windows import Queries
 from densephrases.search.timings import Timings
 from densephrases.search.verification.requested import RequestedVerification
@@ -230,29 +230,35 @@ class Searcher:
         taken = [phrases.take(slice(count)) for phrases in found]
         answers = iter(answers_from_phrases(Phrases.joined(taken), request.result_unit, texts))
         unsure = [list(islice(answers, len(each))) for each in taken]
-        return list(map(self._with_confidences, questions, unsure, found))
-
-    def _with_confidences(self, question: str, answers: list[Answer], found: Phrases) -> list[Answer]:
         if self._calibration is None:
-            return answers
-        evidence: list[Evidence] = []
-        if self._calibration.weighs_evidence:
-            asked = AskedTerms(question, self._term_weights.idf_V)
-            evidence = [asked.evidence(answer) for answer in answers[:RIVALS]]
-        confidences = self._calibration.probability(found.score_N, evidence).tolist()
-        return [replace(a, confidence=c) for a, c in zip(answers, confidences, strict=False)]
+            return unsure
+        asked = self._asked_terms(questions, texts) if self._calibration.weighs_evidence else [None] * len(questions)
+        return list(map(partial(_with_confidences, self._calibration), asked, unsure, found))
+
+    def _asked_terms(self, questions: Sequence[str], texts: PassageTexts) -> list[AskedTerms]:
+        idf_V, known_V = self._term_weights.idf_V, known_terms(texts.segments)
+        return [AskedTerms(question, idf_V, known_V) for question in questions]
 
     def _explained(
         self, questions: Sequence[str], answers: Sequence[list[Answer]], ranked: Sequence[Phrases], found: "_Found"
     ) -> list[list[Answer]]:
-        idf_V = self._term_weights.idf_V
         explained = []
-        for number, (question, several) in enumerate(zip(questions, answers, strict=True)):
-            asked, before, after = AskedTerms(question, idf_V), found.phrases[number], ranked[number]
+        asked_terms = self._asked_terms(questions, found.texts)
+        for number, (asked, several) in enumerate(zip(asked_terms, answers, strict=True)):
+            before, after = found.phrases[number], ranked[number]
             parts = score_parts(before, after.take(slice(len(several))), found.vectors, number, found.texts)
             reasons = [explanation_of(a, each, asked) for a, each in zip(several, parts, strict=True)]
             explained.append([replace(a, explanation=why) for a, why in zip(several, reasons, strict=True)])
         return explained
+
+
+def _with_confidences(
+    calibration: Calibration, asked: AskedTerms | None, answers: Sequence[Answer], found: Phrases
+) -> list[Answer]:
+    """Without the terms of the question there is no evidence."""
+    evidence = [] if asked is None else [asked.evidence(answer) for answer in answers[:RIVALS]]
+    confidences = calibration.probability(found.score_N, evidence).tolist()
+    return [replace(a, confidence=c) for a, c in zip(answers, confidences, strict=False)]
 
 
 def _shown(answers: Sequence[Answer], request: SearchRequest) -> list[Answer]:

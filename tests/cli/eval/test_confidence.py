@@ -16,12 +16,20 @@ def test_confidence_is_measured_and_nothing_is_stored(densephrases: Command, tmp
     before = (resolve("small") / "config.json").read_bytes()
     unanswerable = tmp_path / "unanswerable.json"
     unanswerable.write_text(sample_path().read_text().replace('"answers": [', '"is_impossible": true, "answers": ['))
+    off_topic = tmp_path / "off-topic.jsonl"
+    off_topic.write_text(
+        "".join(f'{{"question": "Who is {name}?", "answer": ["x"]}}\n' for name in ("Zorro", "Tarzan"))
+    )
     options = ["--index", tmp_path / "index", "--plot", tmp_path / "plot.png", "--absent", "0.5", "--swapped", "0"]
-    result = densephrases("eval", "confidence", sample_path(), *options, "--unanswerable", unanswerable, "--json")
+    options += ["--unanswerable", unanswerable, "--off-topic", off_topic]
+    result = densephrases("eval", "confidence", sample_path(), *options, "--json")
     assert result.code == 0
     values = json.loads(result.out)
     answerable = values["questions"] - values["unanswerable"]
-    assert values["unanswerable"] == answerable + round(0.5 * answerable) > 0
+    assert values["unanswerable"] == answerable + round(0.5 * answerable) + 2
+    numbers = {kind["kind"]: kind["questions"] for kind in values["kinds"]}
+    assert numbers["answerable"] == answerable > 0
+    assert numbers["off topic"] == 2
     assert (tmp_path / "plot.png").is_file()
     assert (resolve("small") / "config.json").read_bytes() == before
 

@@ -123,6 +123,7 @@ def test_damage(densephrases: Command, own_index: Path) -> None:
         (["{index}", "none.csv"], "'none.csv' is not a file"),
         (["{index}", "{pairs}", "--absent", "2"], "--absent 2.0 is no share of the questions"),
         (["{index}", "{pairs}", "--swapped", "0"], "--swapped goes with a model, and '"),
+        (["{index}", "{pairs}", "--off-topic", "{pairs}"], "--off-topic goes with a model, and '"),
         (["{index}", "{pairs}", "--reset"], "--reset goes without DATA"),
         (["{index}", "--dry-run", "--reset"], "--reset goes without --dry-run"),
         (["small", "--reset"], "--reset goes with an index, and 'small' is a model"),

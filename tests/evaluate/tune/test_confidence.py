@@ -1,18 +1,23 @@
 """Confidence: fitted on some articles, judged on others."""
 
 import json
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from densephrases.data.questions import OpenQuestion
 from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage, read_squad, sample_path
 from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.charts import draw_confidence
 from densephrases.evaluate.tune.confidence import (
+    FOLDS,
     AskedQuestion,
     Judgement,
     articles_of,
+    asked_off_topic,
     asked_with_swapped_names,
     asked_without_article,
     cross_fitted,
@@ -23,6 +28,7 @@ from densephrases.evaluate.tune.confidence import (
     report,
 )
 from densephrases.search.phrase_index import PhraseIndex
+from densephrases.text.hashed_terms import terms
 from densephrases.text.passages import Passage
 
 
@@ -45,6 +51,17 @@ def test_a_name_is_exchanged_for_that_of_another_article() -> None:
     assert asked_with_swapped_names(asked, 0.0) == []
     with pytest.raises(ConfigError, match="swapped=2"):
         asked_with_swapped_names(asked, 2.0)
+
+
+def test_questions_off_topic_are_in_every_fold() -> None:
+    questions = [OpenQuestion(str(number), f"Question {number}?", ("x", "y")) for number in range(12)]
+    patterns = [replace(each, id=f"p{each.id}", regex=True) for each in questions]
+    asked = asked_off_topic([*patterns, *questions], 10)
+    assert len({each.question.id for each in asked} & {each.id for each in questions}) == 10
+    assert {each.kind for each in asked} == {"off topic"}
+    assert asked[0].question.gold_texts == ["x", "y"]
+    assert Counter(each.article for each in asked) == {f"off topic {fold}": 2 for fold in range(FOLDS)}
+    assert len(asked_off_topic(questions, 100)) == 12
 
 
 def test_kinds_are_reported_apart() -> None:
@@ -147,6 +164,13 @@ def test_a_real_model_is_judged_and_drawn(tmp_path: Path) -> None:
         alone = index.search(j.asked.question.text, k=1, documents=others)[0]
         assert j.scores_K[0] == pytest.approx(alone.score, rel=0.05)  # 8 bits depend a little on the batch
         assert not j.right
+        known = set[int]().union(*(terms(f"{a.title} {a.text}") for a in articles if a.id in others))
+        assert (j.evidence[0].unknown > 0) == bool(terms(j.asked.question.text) - known)
+    absent, present = (
+        np.mean([j.evidence[0].unknown for j in judged if j.asked.without_article == without])
+        for without in (True, False)
+    )
+    assert absent > 2 * present, "words that only the article has"
     assert 20 < found.exact_match < 100
     assert sum(each.count for each in found.bins) == len(asked)
     json.dumps(found.weights)

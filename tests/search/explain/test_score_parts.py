@@ -46,4 +46,4 @@ def test_as_a_line_and_as_data() -> None:
     assert why.to_dict()["missing"] == ["France"]
     bare = Explanation(start=1.0, end=1.0, penalties=0.0, ranking=0.0, rank=1, evidence=Evidence(1.0, 1.0, 0.0))
     assert str(bare).endswith("has no word of the question")
-    assert bare.to_dict()["evidence"] == {"missing": 1.0, "unstated": 1.0, "names": 0.0}
+    assert bare.to_dict()["evidence"] == {"missing": 1.0, "unstated": 1.0, "names": 0.0, "unknown": 0.0}

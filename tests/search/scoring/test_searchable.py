@@ -1,10 +1,14 @@
 """The rows of a segment that a search may find, against a list of all."""
 
+import numpy as np
+import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from densephrases.arrays import owners
 from densephrases.search.filtering.filters import Filter
-from densephrases.search.scoring.searchable import exact_candidates, searchable_segments
+from densephrases.search.scoring import searchable
+from densephrases.search.scoring.searchable import exact_candidates, known_terms, searchable_segments
 from tests.search.made_up import MemoryIndex, indexes
 
 
@@ -32,6 +36,28 @@ def test_counts_are_those_of_the_rows(index: MemoryIndex) -> None:
         documents = each.segment.passage_documents[passages]
         assert (each.rows, each.passages) == (len(rows), len(set(passages.tolist())))
         assert each.documents == len(set(documents.tolist()))
+
+
+@pytest.mark.parametrize("most_counted", [searchable._MOST_COUNTED, 0])
+@given(index=indexes(), wanted=st.sampled_from([None, ["0-0"], ["0-0", "1-0", "1-1"], []]))
+def test_known_terms_are_those_of_the_allowed_passages(
+    index: MemoryIndex, wanted: list[str] | None, most_counted: int
+) -> None:
+    """Of all passages of segments with some, if none may be counted."""
+    chosen = Filter.from_conditions(None, wanted)
+    expected: set[int] = set()
+    for made, deleted in zip(index.made, index.deleted, strict=True):
+        marks = [chosen.matches(d) and not (deleted is not None and deleted[i]) for i, d in enumerate(made.texts)]
+        passages = [p for p, document in enumerate(made.passage_documents.tolist()) if marks[document]]
+        if not any(made.vector_edges[p] < made.vector_edges[p + 1] for p in passages):
+            continue
+        if not most_counted and 0 < len(passages) < made.terms.passages:
+            passages = list(range(made.terms.passages))
+        expected = expected.union(*(made.terms.of_passages[p] for p in passages))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searchable, "_MOST_COUNTED", most_counted)
+        found = known_terms(searchable_segments(index, chosen))
+    assert set(np.flatnonzero(found).tolist()) == expected
 
 
 @given(indexes(hide=True))

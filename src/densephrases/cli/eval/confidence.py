@@ -26,6 +26,13 @@ AbsentOption = Annotated[
 SwappedOption = Annotated[
     float, typer.Option(help="Share of the questions that are asked a second time with a name exchanged.")
 ]
+OffTopicOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="File of questions about other things, in any format of questions; at most as many are asked as without "
+        "their article."
+    ),
+]
 PlotOption = Annotated[Path | None, typer.Option(help="Draw reliability and coverage to this PNG file.")]
 
 
@@ -34,6 +41,7 @@ def confidence(
     unanswerable: UnanswerableOption = None,
     absent: AbsentOption = 0.25,
     swapped: SwappedOption = 0.1,
+    off_topic: OffTopicOption = None,
     model: Model = "small",
     index: ArticleIndexOption = None,
     plot: PlotOption = None,
@@ -47,7 +55,7 @@ def confidence(
     refuse_missing_packages(plot)
     from densephrases.model.load import load
 
-    found = measure_confidence(load(model), data, unanswerable, absent, swapped, index)
+    found = measure_confidence(load(model), data, unanswerable, absent, swapped, off_topic, index)
     show_confidence(found, plot, as_json)
 
 
@@ -58,11 +66,19 @@ def refuse_missing_packages(plot: Path | None) -> None:
 
 
 def measure_confidence(
-    encoder: "Encoder", data: Path, unanswerable: Path | None, absent: float, swapped: float, index: Path | None
+    encoder: "Encoder",
+    data: Path,
+    unanswerable: Path | None,
+    absent: float,
+    swapped: float,
+    off_topic: Path | None,
+    index: Path | None,
 ) -> "ConfidenceReport":
+    from densephrases.data.files import read_questions
     from densephrases.data.squad import read_squad
     from densephrases.evaluate.tune.confidence import (
         articles_of,
+        asked_off_topic,
         asked_with_swapped_names,
         asked_without_article,
         judge,
@@ -72,7 +88,10 @@ def measure_confidence(
 
     passages = read_squad(data)
     asked = questions_about(passages, None if unanswerable is None else read_squad(unanswerable))
-    asked += asked_without_article(asked, absent) + asked_with_swapped_names(asked, swapped)
+    without_article = asked_without_article(asked, absent)
+    asked += without_article + asked_with_swapped_names(asked, swapped)
+    if off_topic is not None:
+        asked += asked_off_topic(read_questions(off_topic).questions, len(without_article))
     articles = list(articles_of(passages))
     with article_index(index, articles, encoder) as opened, progress_bar("asking", len(asked)) as advance:
         return report(judge(opened, articles, asked, advance))

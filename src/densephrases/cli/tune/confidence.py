@@ -7,6 +7,7 @@ import typer
 
 from densephrases.cli.article_index import ArticleIndexOption
 from densephrases.cli.eval.confidence import (
+    OffTopicOption,
     PlotOption,
     SwappedOption,
     UnanswerableOption,
@@ -47,7 +48,13 @@ Absent = Annotated[
 Reset = Annotated[bool, typer.Option("--reset", help="Remove what was fitted to your questions from an index.")]
 
 _OF_INDEX = {"reset": "--reset", "task": "--task", "index_model": "--model"}
-_OF_MODEL = {"unanswerable": "--unanswerable", "swapped": "--swapped", "index": "--index", "plot": "--plot"}
+_OF_MODEL = {
+    "unanswerable": "--unanswerable",
+    "swapped": "--swapped",
+    "off_topic": "--off-topic",
+    "index": "--index",
+    "plot": "--plot",
+}
 
 
 def confidence(
@@ -57,6 +64,7 @@ def confidence(
     unanswerable: UnanswerableOption = None,
     absent: Absent = 0.25,
     swapped: SwappedOption = 0.1,
+    off_topic: OffTopicOption = None,
     index: ArticleIndexOption = None,
     plot: PlotOption = None,
     task: Task = None,
@@ -87,7 +95,7 @@ def confidence(
     from densephrases.model.load import load
 
     encoder = load(folder)
-    found = measure_confidence(encoder, data, unanswerable, absent, swapped, index)
+    found = measure_confidence(encoder, data, unanswerable, absent, swapped, off_topic, index)
     if not dry_run:
         encoder.config.with_confidence(found.weights).save(folder)
     show_confidence(found, plot, as_json)

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.data.matching.em_f1 import best_over_answers, exact_match
-from densephrases.data.squad import Question, QuestionedPassage, questions_of
+from densephrases.data.questions import OpenQuestion
+from densephrases.data.squad import GoldAnswer, Question, QuestionedPassage, questions_of
 from densephrases.errors import ConfigError, DataError
 from densephrases.evaluate.calibration_metrics import (
     CoveragePoint,
@@ -46,9 +47,12 @@ class AskedQuestion:
     article: str
     without_article: bool = False  # searched in all other articles only
     swapped: bool = False  # a name was exchanged for one of another question
+    off_topic: bool = False  # of another data set; right only by chance
 
     @property
     def kind(self) -> str:
+        if self.off_topic:
+            return "off topic"
         if self.question.answers:
             return "answerable"
         return "swapped name" if self.swapped else "absent article" if self.without_article else "unanswerable"
@@ -143,6 +147,20 @@ def asked_with_swapped_names(asked: Sequence[AskedQuestion], share: float, seed:
     return swapped
 
 
+def asked_off_topic(questions: Sequence[OpenQuestion], count: int, seed: int = 0) -> list[AskedQuestion]:
+    """Some random questions of another data set, apart in folds of their own; patterns are no answers to compare."""
+    comparable = [each for each in questions if each.answers and not each.regex]
+    chosen = np.random.default_rng(seed).permutation(len(comparable))[:count].tolist()
+    return [
+        AskedQuestion(_with_answers(comparable[number]), f"off topic {place % FOLDS}", off_topic=True)
+        for place, number in enumerate(chosen)
+    ]
+
+
+def _with_answers(question: OpenQuestion) -> Question:
+    return Question(question.id, question.text, tuple(GoldAnswer(answer, 0) for answer in question.answers))
+
+
 def _longest_name(question: str) -> tuple[int, int] | None:
     """The characters of the longest run of capitalised words after the first word; None if there is none."""
     return max((m.span() for m in _NAME.finditer(question)), key=lambda span: span[1] - span[0], default=None)
@@ -193,7 +211,7 @@ def report(judged: Sequence[Judgement]) -> ConfidenceReport:
     confidence_N = cross_fitted(judged)
     return ConfidenceReport(
         questions=len(judged),
-        unanswerable=sum(not j.asked.question.answers for j in judged),
+        unanswerable=sum(j.asked.kind != "answerable" for j in judged),
         exact_match=100 * float(right_N.mean()),
         calibration_error=100 * expected_calibration_error(confidence_N, right_N),
         risk_coverage_area=risk_coverage_area(confidence_N, right_N),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Protocol
 
-from densephrases.arrays import Floats
+from densephrases.arrays import Floats, Mask
 from densephrases.model.tokenizer import parted_question
 from densephrases.search.query.identifier_words import identifiers_of, whole_identifier
 from densephrases.text.hashed_terms import terms
@@ -42,31 +42,35 @@ class Evidence:
         unstated: Neither in the sentences around the phrase nor in the titles.
         names: Of names and numbers alone, neither in the passage nor in the titles; or of its identifiers, if more of
             them are missing. 0 if the question has none.
+        unknown: In none of the passages that are searched. Different words may share a term, so it fades in large
+            collections.
     """
 
     missing: float = 0.0
     unstated: float = 0.0
     names: float = 0.0
+    unknown: float = 0.0
 
     def values(self) -> tuple[float, ...]:
         return astuple(self)
 
 
 class AskedTerms:
-    """The terms of one question, with their IDF in the collection."""
+    """The terms of one question, with the IDF of all terms in the collection and marks of those that are searched."""
 
-    def __init__(self, question: str, idf_V: Floats) -> None:
+    def __init__(self, question: str, idf_V: Floats, known_V: Mask) -> None:
         self._idf_V = idf_V
         self.words = {word: terms(word) for part in parted_question(question) for word in _WORD.findall(part)}
         self._all = frozenset[int]().union(*self.words.values())
         self._names = frozenset[int]().union(*(self.words[word] for word in names_and_numbers(question)))
+        self._unknown = self._share(self._all, {term for term in self._all if known_V[term]})
         self._identifiers = [whole_identifier(each) for each in identifiers_of(question)]
 
     def evidence(self, answer: Surroundings) -> Evidence:
         title = _titles(answer)
         near, anywhere = title | terms(answer.sentence), title | terms(answer.passage)
         names = max(self._share(self._names, anywhere), self._missing_identifiers(answer))
-        return Evidence(self._share(self._all, anywhere), self._share(self._all, near), names)
+        return Evidence(self._share(self._all, anywhere), self._share(self._all, near), names, self._unknown)
 
     def _missing_identifiers(self, answer: Surroundings) -> float:
         if not self._identifiers:

@@ -11,30 +11,35 @@ from threading import Lock
 import numpy as np
 
 from densephrases.arrays import Ints, Mask
+from densephrases.built_once import BuiltOnce
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.segment.document_keys import id_hash
 from densephrases.index.segment.document_record import DocumentRecord
 from densephrases.index.segment.reader import Segment
 from densephrases.index.snapshot import Snapshot
 from densephrases.search.filtering.filters import Filter
+from densephrases.text.hashed_terms import TERMS
 
 _RECORDS_A_CHECK = 1024
+_MOST_COUNTED = 1 << 16  # passages of a segment whose terms are counted for a filter, in 50 ms
 _FILTERS_KEPT = 8  # whose row masks, one byte per row, stay in memory for the next search
 
-# Shape suffixes: R rows of a segment, P its passages, N rows that are asked about.
+# Shape suffixes: R rows of a segment, P its passages, V all terms, N rows that are asked about.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SearchableSegment:
     """A segment with the rows that a search may find, and the numbers of rows, passages and documents they are of.
 
     Attributes:
         allowed_R: Marks the rows that may be found; None allows all.
+        allowed_P: Marks the passages of the documents that may be found; None allows all.
         longest_span: Rows between the first and the last row of the longest phrase of the segment.
     """
 
     segment: Segment
     allowed_R: Mask | None
+    allowed_P: Mask | None
     longest_span: int
     rows: int
     passages: int
@@ -44,13 +49,25 @@ class SearchableSegment:
     def with_documents(cls, segment: Segment, allowed: Mask | None) -> "SearchableSegment":
         """The rows of the allowed documents; None allows all."""
         rows_P = np.diff(segment.vector_edges)
-        found_P = rows_P > 0
-        if allowed is not None:
-            found_P &= allowed[segment.passage_documents]
+        allowed_P = None if allowed is None else allowed[segment.passage_documents]
+        found_P = rows_P > 0 if allowed_P is None else allowed_P & (rows_P > 0)
         documents = len(np.unique(segment.passage_documents[found_P]))
         rows, passages = int(rows_P[found_P].sum()), int(found_P.sum())
         allowed_R = None if rows == segment.vectors else np.repeat(found_P, rows_P)
-        return cls(segment, allowed_R, segment.longest_span, rows, passages, documents)
+        return cls(segment, allowed_R, allowed_P, segment.longest_span, rows, passages, documents)
+
+    @BuiltOnce
+    def known_V(self) -> Mask:  # noqa: N802
+        """Marks the terms of the allowed passages; of all, where too many would have to be counted."""
+        terms = self.segment.terms
+        if self.allowed_P is None:
+            return terms.passages_V > 0
+        allowed, left_out = np.flatnonzero(self.allowed_P), np.flatnonzero(~self.allowed_P)
+        if min(len(allowed), len(left_out)) > _MOST_COUNTED:
+            return terms.passages_V > 0
+        if len(allowed) < len(left_out):
+            return terms.passages_having(allowed) > 0
+        return terms.passages_V > terms.passages_having(left_out)
 
     def listed_rows(self) -> Ints:
         if self.allowed_R is None:
@@ -135,6 +152,11 @@ def _marked(segment: Segment, documents: Ints) -> Mask:
     marks = np.zeros(segment.documents, dtype=bool)
     marks[documents] = True
     return marks
+
+
+def known_terms(segments: Sequence[SearchableSegment]) -> Mask:
+    """Marks the terms of all passages that may be found (V)."""
+    return np.asarray(np.logical_or.reduce([np.zeros(TERMS, dtype=bool), *(each.known_V for each in segments)]))
 
 
 def exact_candidates(segments: Sequence[SearchableSegment]) -> bool:

@@ -149,6 +149,7 @@ class EvidenceItem(BaseModel):
     missing: float
     unstated: float
     names: float
+    unknown: float
 
 
 class ExplanationItem(BaseModel):

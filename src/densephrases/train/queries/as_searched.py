@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from densephrases.data.questions import OpenQuestion
-from densephrases.evaluate.tune.calibration import L2, fit_nonnegative
+from densephrases.evaluate.tune.platt import fit_platt
 from densephrases.index.folder import IndexFolder
 from densephrases.index.segment.document_record import DocumentRecord
 from densephrases.model.encoder import Encoder
@@ -58,12 +58,10 @@ def _is_right(answer: Answer, relevance: Relevance) -> bool:
 
 
 def rescaled(calibration: Calibration, found: FirstAnswers) -> Calibration:
-    """The calibration fitted to other scores by a slope and an intercept; too few questions leave it as it is."""
+    """The calibration fitted to other scores by Platt scaling; too few questions leave it as it is."""
     pairs = [(c, right) for c, right in zip(found.confidences, found.right, strict=True) if c is not None]
     if len(pairs) < FEWEST_CALIBRATED or len({right for _, right in pairs}) < 2:
         return calibration
     confidence_N, right_N = (np.array(column, dtype=np.float64) for column in zip(*pairs, strict=True))
     confidence_N = np.clip(confidence_N, 1e-6, 1 - 1e-6)
-    logits_N1 = np.log(confidence_N / (1 - confidence_N))[:, None]
-    _, intercept, (slope,) = fit_nonnegative(logits_N1, right_N, L2)
-    return calibration.rescaled(slope, intercept)
+    return calibration.rescaled(*fit_platt(np.log(confidence_N / (1 - confidence_N)), right_N))
