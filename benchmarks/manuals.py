@@ -58,8 +58,8 @@ _GIT_PAGES = (
     "git-add git-am git-apply git-archive git-bisect git-blame git-branch git-bundle git-checkout git-cherry-pick "
     "git-clean git-clone git-commit git-describe git-diff git-fetch git-gc git-grep git-init git-log git-ls-files "
     "git-merge git-mv git-notes git-pull git-push git-rebase git-reflog git-remote git-reset git-restore git-revert "
-    "git-rm git-shortlog git-show git-sparse-checkout git-stash git-status git-submodule git-switch git-tag git- "
-    "worktree gitattributes gitignore glossary-content"
+    "git-rm git-shortlog git-show git-sparse-checkout git-stash git-status git-submodule git-switch git-tag "
+    "git-worktree gitattributes gitignore glossary-content"
 )
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
