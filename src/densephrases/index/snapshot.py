@@ -20,7 +20,7 @@ from densephrases.index.segment.reader import Segment
 from densephrases.quantize.codebooks import ProductQuantizer
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class DocumentLocation:
     """A document by its number in a segment."""
 

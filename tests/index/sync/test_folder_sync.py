@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -64,6 +65,7 @@ def test_new_changed_touched_and_vanished_files(index: IndexFolder, encoder: Has
     os.utime(docs / "a.txt", ns=(1, 1))
     assert sync(index, encoder, docs) == Changes(unchanged=3)
     assert encoder.forwards == before, "nothing was encoded"
+    assert FolderSync(index, [docs], SyncOptions(), ReadReport()).files == [], "it is not read again"
     write(docs, {"b.txt": "a bridge", "new.txt": "the sea"})
     shutil.rmtree(docs / "c")
     expected = Changes(added=["new.txt"], replaced=["b.txt"], deleted=["c/d.txt"], unchanged=1)
@@ -98,6 +100,50 @@ def test_records_of_a_file(index: IndexFolder, encoder: HashEncoder, tmp_path: P
     write(docs, {"a.jsonl": lines("2"), "b.jsonl": lines("3", "4")})
     assert sync(index, encoder, docs) == Changes(added=["4"], deleted=["1"], unchanged=2)
     assert set(contents(index)) == {"2", "3", "4"}
+
+
+def test_a_touched_file_has_its_new_date(index: IndexFolder, encoder: HashEncoder, tmp_path: Path) -> None:
+    docs = write(tmp_path / "docs", {"a.txt": "the city of gold", "b.txt": "a tower"})
+    sync(index, encoder, docs)
+    old = index.segments[0]
+    vectors = old.store.decode(np.arange(old.vectors))
+    os.utime(docs / "a.txt", ns=(10**18, 10**18))
+    sync(index, encoder, docs)
+    found = index.find("a.txt")
+    assert found is not None
+    assert (found.text, found.metadata["modified"]) == ("the city of gold", "2001-09-09T01:46:40Z")
+    index.optimize()
+    (segment,) = index.segments
+    assert sorted(map(tuple, segment.store.decode(np.arange(segment.vectors)))) == sorted(map(tuple, vectors))
+    assert segment.metadata_index is not None
+    numbers = segment.metadata_index.documents_with("modified", ["2001-09-09T01:46:40Z"])
+    assert [segment.record(number).id for number in numbers] == ["a.txt"], "filters see it"
+    assert (index.documents, index.check()) == (2, [])
+
+
+def test_records_of_a_changed_file_are_not_read_again(index: IndexFolder, encoder: HashEncoder, tmp_path: Path) -> None:
+    """Also those that are as before: their file has another date and size, or is another one."""
+    one, two, three = (json.dumps({"id": name, "text": "the city"}) + "\n" for name in "123")
+    docs = write(tmp_path / "docs", {"a.jsonl": one + two})
+    sync(index, encoder, docs)
+    write(docs, {"a.jsonl": one, "b.jsonl": two + three})
+    assert sync(index, encoder, docs) == Changes(added=["3"], unchanged=2)
+    assert FolderSync(index, [docs], SyncOptions(), ReadReport()).files == []
+    moved = index.find("2")
+    assert moved is not None
+    assert moved.metadata["path"] == "b.jsonl"
+
+
+def test_a_document_of_another_root_or_of_no_file_keeps_its_origin(
+    index: IndexFolder, encoder: HashEncoder, tmp_path: Path
+) -> None:
+    pa = write(tmp_path / "pa", {"pb/x.txt": "the city"})
+    pb = write(tmp_path / "pb", {"x.txt": "the city", "y.txt": "a tower"})
+    sync(index, encoder, pa)
+    index.add([Document("pb/y.txt", "a tower", "y")], encoder)
+    assert sync(index, encoder, pb) == Changes(unchanged=2)
+    stored = [index.find(name) for name in ("pb/x.txt", "pb/y.txt")]
+    assert [each and each.file and each.file.root for each in stored] == ["pa", None]
 
 
 def test_a_file_without_text_loses_its_document(index: IndexFolder, encoder: HashEncoder, tmp_path: Path) -> None:

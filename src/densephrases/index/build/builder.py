@@ -18,6 +18,7 @@ from densephrases.index.build.gpu_pipeline import encode_in_bulk
 from densephrases.index.build.interrupts import held_interrupts
 from densephrases.index.build.merge import join_parts
 from densephrases.index.build.origins import Origins
+from densephrases.index.build.touched import TouchedDocuments
 from densephrases.index.commits import Commits
 from densephrases.index.manifest import DocumentPart, SegmentEntry
 from densephrases.index.progress import Progress, ProgressCallback
@@ -54,6 +55,7 @@ class SegmentBuilder:
     ) -> None:
         self.commits = commits
         self._origins = Origins(commits, replace_others=replace_others)
+        self._touched = TouchedDocuments(commits)
         self.encoder = encoder
         self.report = progress
         self.replacing = replacing
@@ -81,12 +83,12 @@ class SegmentBuilder:
                     if self._is_due():
                         self._commit()
             with held_interrupts():
-                self._commit()
+                self._commit_all()
         except BaseException as error:
             encoded.close()
             if not self._torn and not isinstance(error, OSError):
                 with held_interrupts():
-                    self._commit()
+                    self._commit_all()
             raise
         finally:
             if self._writer is not None:
@@ -119,6 +121,7 @@ class SegmentBuilder:
             self._seen[location.segment][location.document] = True
             if int(self.commits.snapshot.segments[location.segment].digests[location.document]) == prepared.digest:
                 self._progress = replace(self._progress, unchanged=self._progress.unchanged + 1)
+                self._touched.note(prepared, location)
                 return False
             if not self.replacing:
                 raise DataError(
@@ -184,6 +187,10 @@ class SegmentBuilder:
             return True
         vectors = BULK_PARTIAL_VECTORS if isinstance(self.encoder, BulkEncoder) else PARTIAL_VECTORS
         return self._writer.vectors >= vectors or time.monotonic() - self._segment_began > PARTIAL_SECONDS
+
+    def _commit_all(self) -> None:
+        self._commit()
+        self._touched.commit()
 
     def _commit(self) -> None:
         """What is written: whole documents, or a part of a long one."""

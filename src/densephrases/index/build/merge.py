@@ -23,11 +23,12 @@ def largest_segment(dim: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Consecutive documents of a segment, `last` exclusive."""
+    """Consecutive documents of a segment, `last` exclusive; `records`, if any, replace those that it has of them."""
 
     segment: Segment
     first: int
     last: int
+    records: tuple[bytes, ...] | None = None
 
 
 def plan_merge(segments: Sequence[Segment], deleted: Sequence[Mask | None], most: int) -> list[list[Run]]:
@@ -62,15 +63,15 @@ def is_whole(runs: Sequence[Run]) -> bool:
     return len(runs) == 1 and runs[0].last - runs[0].first == runs[0].segment.documents
 
 
-def copy_runs(runs: Sequence[Run], folder: Path) -> SegmentEntry:
+def copy_runs(runs: Sequence[Run], folder: Path, *, partial: bool = False) -> SegmentEntry:
     """A new segment without candidates."""
 
     def copy(writer: SegmentWriter) -> None:
         for run in runs:
             run.segment.verify_unblocked()  # else damage would be copied and get a checksum that matches it
-            writer.copy(run.segment, run.first, run.last)
+            writer.copy(run.segment, run.first, run.last, run.records)
 
-    return _copied([run.segment for run in runs], folder, copy, partial=False)
+    return _copied([run.segment for run in runs], folder, copy, partial=partial)
 
 
 def join_parts(parts: Sequence[Segment], folder: Path) -> SegmentEntry:

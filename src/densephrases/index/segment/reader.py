@@ -170,6 +170,13 @@ class Segment:
         known = all(array_file(name) in self.entry.files for name in METADATA_ARRAYS)
         return MetadataIndex.open(self.array) if known else None
 
+    @cached_property
+    def hashes_in_order(self) -> NDArray[np.uint64]:
+        """Of the ids of its documents."""
+        hashes = np.empty(self.documents, dtype=np.uint64)
+        hashes[self._id_documents] = self._id_hashes
+        return hashes
+
     @property
     def document_vectors(self) -> NDArray[np.int64]:
         """First token vector of each document, one more than documents."""

@@ -104,11 +104,13 @@ class SegmentWriter:
             raise self._failure
 
     def _open_documents(self, opened: Sequence[PreparedDocument]) -> None:
-        records = [prepared.record for prepared in opened]
-        self._append("record_edges", self._records.size + np.cumsum([len(each) for each in records], dtype=np.int64))
-        self._records.write(b"".join(records))
+        self._add_records([prepared.record for prepared in opened])
         self._append("digests", np.array([prepared.digest for prepared in opened], dtype=np.uint64))
         self._hashes.append(np.array([prepared.hash for prepared in opened], dtype=np.uint64))
+
+    def _add_records(self, records: Sequence[bytes]) -> None:
+        self._append("record_edges", self._records.size + np.cumsum([len(each) for each in records], dtype=np.int64))
+        self._records.write(b"".join(records))
         self._metadata.add(records)
 
     def _add_text(self, pieces: Sequence[Piece]) -> None:
@@ -139,14 +141,17 @@ class SegmentWriter:
         self.passages += len(passages)
         return np.asarray(columns[_PASSAGES.index("passage_bytes")])
 
-    def copy(self, segment: Segment, first: int, last: int) -> None:
-        """Copy the documents `first` to `last` (exclusive) of another segment of the same codec."""
+    def copy(self, segment: Segment, first: int, last: int, records: Sequence[bytes] | None = None) -> None:
+        """Copy the documents `first` to `last` (exclusive) of another segment of the same codec.
+
+        `records` replace those that it has of them.
+        """
         passages = slice(*segment.document_passages[[first, last]].tolist())
         rows = slice(*segment.vector_edges[[passages.start, passages.stop]].tolist())
         text_shift = self._copy_text(segment, first, last)
         self._copy_edges(segment, "text_edges", slice(first, last), text_shift)
         self._copy_edges(segment, "document_passages", slice(first, last), self.passages - passages.start)
-        self._copy_documents(segment, first, last)
+        self._copy_documents(segment, first, last, records)
         self._copy_passages(segment, passages, rows, text_shift, self.documents - first)
         self.documents += last - first
 
@@ -160,11 +165,13 @@ class SegmentWriter:
         self._append("text_edges", [self._text.size])
         self._append("document_passages", [self.passages])
 
-    def _copy_documents(self, segment: Segment, first: int, last: int) -> None:
-        self._copy_records(segment, first, last)
+    def _copy_documents(self, segment: Segment, first: int, last: int, records: Sequence[bytes] | None = None) -> None:
+        if records is None:
+            self._copy_records(segment, first, last)
+        else:
+            self._add_records(records)
         self._append("digests", segment.digests[first:last])
-        self._hashes.append(_hashes_in_order(segment)[first:last])
-        self._metadata.copy(segment.metadata_index, first, last, lambda number: segment.record(number).metadata)
+        self._hashes.append(segment.hashes_in_order[first:last])
 
     def _copy_passages(
         self, segment: Segment, passages: slice, rows: slice, text_shift: int, document_shift: int
@@ -224,6 +231,7 @@ class SegmentWriter:
         start, stop = segment.array("record_edges")[[first, last]].tolist()
         self._copy_edges(segment, "record_edges", slice(first, last), self._records.size - start)
         self._copy_bytes(RECORDS_FILE, CheckedArray.from_file(segment.file(RECORDS_FILE), "u1"), start, stop)
+        self._metadata.copy(segment.metadata_index, first, last, lambda number: segment.record(number).metadata)
 
     def _copy_token_offsets(self, segment: Segment, rows: slice, shift: int) -> None:
         for first in range(rows.start, rows.stop, _COPIED_ROWS):
@@ -261,9 +269,3 @@ class _ByteOffsets:
         self._bytes += character - self._characters if self._narrow else len(self._text[passed].encode())
         self._characters = character
         return self._bytes
-
-
-def _hashes_in_order(segment: Segment) -> NDArray[np.uint64]:
-    hashes = np.empty(segment.documents, dtype=np.uint64)
-    hashes[segment.array("id_documents")] = segment.array("id_hashes")
-    return hashes
