@@ -1,6 +1,7 @@
 """`densephrases index`: documents into a new index."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,22 +9,16 @@ import typer
 
 from densephrases.cli.indexes.changes import refuse_nothing
 from densephrases.cli.indexes.sources import (
-    LARGEST_DOCUMENT,
-    AllFiles,
-    Exclude,
-    FollowLinks,
-    Include,
-    MaxDocument,
-    NamedRoots,
     Paths,
     SkippedFile,
     Strict,
-    source_options,
+    with_source_options,
 )
 from densephrases.errors import ConfigError
 from densephrases.index.kinds import CandidateKind, Device, Quantizer
 
 if TYPE_CHECKING:
+    from densephrases.index.sync.options import SyncOptions
     from densephrases.search.phrase_index import Threshold
 
 
@@ -44,21 +39,18 @@ CandidatesOption = Annotated[
 DeviceOption = Annotated[Device, typer.Option(help="Encode passages on the CPU or on a GPU.")]
 
 
+@with_source_options
 def index(
     out: Out,
     paths: Paths = None,
+    *,
     model: BuildingModel = "small",
     filter_threshold: FilterThreshold = "",
     quantizer: QuantizerOption = None,
     candidates: CandidatesOption = None,
     device: DeviceOption = "cpu",
-    root: NamedRoots = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    all_files: AllFiles = False,
+    options: "SyncOptions",
     strict: Strict = False,
-    max_document: MaxDocument = LARGEST_DOCUMENT,
-    follow_links: FollowLinks = False,
     report: SkippedFile = None,
 ) -> None:
     """Index documents into a new folder. After an interruption, run the same command again to resume."""
@@ -68,15 +60,7 @@ def index(
     from densephrases.text.readers.folders.read_report import ReadReport, reporting
 
     threshold, read = _threshold(filter_threshold), ReadReport()
-    options = source_options(
-        root=root,
-        include=include,
-        exclude=exclude,
-        all_files=all_files,
-        strict=strict,
-        max_document=max_document,
-        follow_links=follow_links,
-    )
+    options = replace(options, strict=strict)
     given = refuse_nothing(paths, options)
     refuse_missing_folder(report)
     with reporting(read, report):

@@ -1,7 +1,10 @@
 """The arguments that name the documents to index, and what is read of them."""
 
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -64,14 +67,12 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Tell what would be done
 
 
 def source_options(
-    *,
-    root: list[str] | None,
-    include: list[str] | None,
-    exclude: list[str] | None,
-    all_files: bool,
-    strict: bool,
-    max_document: str,
-    follow_links: bool,
+    root: NamedRoots = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    all_files: AllFiles = False,
+    max_document: MaxDocument = LARGEST_DOCUMENT,
+    follow_links: FollowLinks = False,
 ) -> "SyncOptions":
     """The options that say what is read."""
     from densephrases.index.sync.options import SyncOptions
@@ -82,7 +83,23 @@ def source_options(
         include=tuple(include or ()),
         exclude=tuple(exclude or ()),
         all_files=all_files,
-        strict=strict,
         max_document=parse_size(max_document),
         follow_links=follow_links,
     )
+
+
+def with_source_options(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that has those of `source_options` on the command line, in the place of its parameter `options`."""
+    shared = dict(signature(source_options).parameters)
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        options = source_options(**{name: given.pop(name) for name in shared})
+        command(**given, options=options)
+
+    own = signature(command).parameters.values()
+    shown = [each for one in own for each in (shared.values() if one.name == "options" else (one,))]
+    keywords = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in shown]
+    run.__signature__ = Signature(keywords)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in keywords}
+    return run

@@ -13,15 +13,8 @@ import typer
 
 from densephrases.cli.indexes.changes import refuse_nothing
 from densephrases.cli.indexes.sources import (
-    LARGEST_DOCUMENT,
-    AllFiles,
-    Exclude,
     Folders,
-    FollowLinks,
-    Include,
-    MaxDocument,
-    NamedRoots,
-    source_options,
+    with_source_options,
 )
 from densephrases.cli.lines import listed
 from densephrases.cli.options import IndexArgument, IndexModel
@@ -34,33 +27,21 @@ if TYPE_CHECKING:
 _RETRY_SECONDS = 5.0  # after a problem
 
 
+@with_source_options
 def watch(
     folder: IndexArgument,
     folders: Folders = None,
+    *,
     settle: Annotated[
         float, typer.Option(min=0.0, help="Seconds for which a file must stay unmodified before it is read.")
     ] = 1.0,
-    root: NamedRoots = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    all_files: AllFiles = False,
-    max_document: MaxDocument = LARGEST_DOCUMENT,
-    follow_links: FollowLinks = False,
+    options: "SyncOptions",
     model: IndexModel = None,
 ) -> None:
     """Keep an index in step with folders until Ctrl-C: as `sync`, at once and whenever a file changes."""
     from densephrases.cli.show.building import refuse_inside
     from densephrases.search.phrase_index import PhraseIndex
 
-    options = source_options(
-        root=root,
-        include=include,
-        exclude=exclude,
-        all_files=all_files,
-        strict=False,
-        max_document=max_document,
-        follow_links=follow_links,
-    )
     given = refuse_nothing(folders, options)
     refuse_inside(folder, [*given, *options.named.values()])
     opened = PhraseIndex.open(folder, model)
