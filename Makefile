@@ -56,5 +56,5 @@ $(FULL): pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) --upgrade pip
 	@$(PIP) "$$(grep '^torch==' constraints.txt)"
-	@$(PIP) -e ".[dev]"
+	@$(PIP) -e ".[dev,zim]"
 	@touch $(LIGHT) $@

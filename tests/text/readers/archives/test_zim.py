@@ -13,11 +13,12 @@ from densephrases.text.readers.archives.zim import read_zim
 PAGE = (
     "<html><head><meta charset=utf-8><title>Inner</title></head><body><p>Zürich lies on the Limmat.</p></body></html>"
 )
+WITHOUT_LIBZIM = "libzim is not installed: it is under the GPL, and only the extra 'zim' has it"
 
 
 def archive(path: Path, capfd: pytest.CaptureFixture[str]) -> Path:
     """With a page, a long page, a page without a title, a style sheet and a redirect."""
-    writer = pytest.importorskip("libzim.writer")
+    writer = pytest.importorskip("libzim.writer", reason=WITHOUT_LIBZIM)
 
     class Item(writer.Item):  # type: ignore[name-defined, misc]
         def __init__(self, place: str, title: str, content: str, kind: str) -> None:
@@ -61,7 +62,7 @@ def test_pages(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_is_no_archive(tmp_path: Path) -> None:
-    pytest.importorskip("libzim")
+    pytest.importorskip("libzim", reason=WITHOUT_LIBZIM)
     path = tmp_path / "a.zim"
     path.write_bytes(b"no archive")
     with pytest.raises(DataError, match="cannot be read as a ZIM archive"):
