@@ -314,6 +314,22 @@ def test_phrases_of_one_sentence_stand_together(tmp_path: Path, at: Any) -> None
         assert page.texts(".others")[0].startswith(f"Also in this sentence: {kept[1]['text']} (98%)")
 
 
+def test_phrases_of_one_sentence_that_are_hardly_ever_right_are_folded(tmp_path: Path, at: Any) -> None:
+    sentence = (
+        "The river is in the city of Paris, the city is on the river, and the tower was built by the river in it."
+    )
+    with running(made_index(tmp_path, [Document("one", sentence)], intercept=-5.0)) as service:
+        page = at(service, f"#q={QUESTION}")
+        page.one(".answer details.others")
+        assert page.all("p.others") == []
+        hidden = page.run("return [...document.querySelectorAll('.others .other')].map(each => each.textContent)")
+        assert hidden
+        count = f"{len(hidden)} phrase{'s' * (len(hidden) > 1)}"
+        assert page.texts(".others summary") == [f"{count} of this sentence below 5%"]
+        page.one(".others summary").click()
+        assert page.texts(".other") == hidden
+
+
 def test_sources(tmp_path: Path, at: Any) -> None:
     documents = [
         Document("7", "The river is in the city.", "River", {"path": "notes/river.txt", "page": 3}),

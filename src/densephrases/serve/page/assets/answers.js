@@ -7,7 +7,7 @@ import { around, counted, firstOf, lastOf, ordinal, percent } from "./text.js";
 /** Below this confidence the page says that the best answer is probably wrong, below `SURE` that it is not sure. */
 export const UNSURE = 0.2;
 export const SURE = 0.6;
-const FOLDED = 0.05; // below it answers after the first are folded
+const FOLDED = 0.05; // below it answers after the first are folded, and so are other phrases of their sentences
 const CONTEXT = 300; // characters on either side of a phrase: a "sentence" may be a whole table
 const PASSAGE_CONTEXT = 1500;
 
@@ -17,13 +17,13 @@ export const isHalfSure = ([best]) => best !== undefined && best.confidence !== 
 
 export const isUnsure = (answers) => answers.length > 0 && isDoubtful(answers[0]);
 
-/** Answers of one sentence together, in the place of the best: [{ answer, others }], without others that are hardly ever right. */
+/** Answers of one sentence together, in the place of the best: [{ answer, others }]. */
 export function grouped(answers) {
   const groups = [];
   for (const answer of answers) {
     const group = answer.unit === "phrase" && groups.find((each) => isSameSentence(each.answer, answer));
-    if (group && !isHardlyRight(answer)) group.others.push(answer);
-    else if (!group) groups.push({ answer, others: [] });
+    if (group) group.others.push(answer);
+    else groups.push({ answer, others: [] });
   }
   return groups;
 }
@@ -79,7 +79,7 @@ function item(answer, others, isFirst, view, changed) {
     headline(answer, first),
     element("p", { class: inWhole ? "text whole" : "text" },
       ...clipped(text, answer.phrase, begin, inWhole ? PASSAGE_CONTEXT : CONTEXT)),
-    others.length ? element("p", { class: "others" }, "Also in this sentence: ", ...listed(others)) : null,
+    ...alsoInSentence(others, isFirst || !isHardlyRight(answer)),
     answer.items.length > 1 ? element("ul", { class: "items" }, ...answer.items.map(({ text }) => element("li", {}, text))) : null,
     element("p", { class: "source" },
       answer.unit === "document" ? null : element("span", { class: "title" }, titleOf(answer.document)),
@@ -99,9 +99,20 @@ function headline(answer, isFirst) {
   return isFirst && answer.unit === "phrase" ? element("p", { class: "headline" }, answer.phrase.text) : null;
 }
 
+/** Other phrases of the sentence of an answer; `folds` says whether those that are hardly ever right are folded. */
+function alsoInSentence(others, folds) {
+  const folded = folds ? others.filter(isHardlyRight) : [];
+  const shown = others.filter((each) => !folded.includes(each));
+  const summary = element("summary", {}, `${counted(folded.length, "phrase")} of this sentence below ${percent(FOLDED)}`);
+  return [
+    shown.length ? element("p", { class: "others" }, "Also in this sentence: ", ...listed(shown)) : null,
+    folded.length ? element("details", { class: "others" }, summary, element("p", {}, ...listed(folded))) : null,
+  ];
+}
+
 /** Phrases with their confidences, separated by commas. */
 function listed(others) {
-  const shown = ({ phrase, confidence: share }) => [element("span", { class: "other" }, phrase.text), share === null ? "" : ` (${percent(share)})`];
+  const shown = ({ phrase, confidence: share }) => [element("span", { class: "other" }, phrase.text), share === null ? "" : ` (${written(share)})`];
   return others.flatMap((each, place) => (place ? [", ", ...shown(each)] : shown(each)));
 }
 
@@ -122,8 +133,10 @@ function confidence(share) {
   const fill = element("span", { class: "fill" });
   fill.style.inlineSize = percent(share);
   return element("span", { class: "confidence" },
-    element("span", { class: "bar", "aria-hidden": "true" }, fill), `${share < 0.005 ? "under 1%" : percent(share)} sure`);
+    element("span", { class: "bar", "aria-hidden": "true" }, fill), `${written(share)} sure`);
 }
+
+const written = (share) => (share < 0.005 ? "under 1%" : percent(share));
 
 /** How the rank of an answer differs from its rank in the other list. */
 function change(answer, place, before) {

@@ -4,7 +4,7 @@ import { byId } from "./elements.js";
 
 const question = byId("question");
 
-const links = () => [...document.querySelectorAll("#results a:not(.path), #results button:not(.copy), #results summary")]
+const links = () => [...document.querySelectorAll("#results a:not(.path), #results button:not(.copy), #results .folded > summary")]
   .filter((each) => each.checkVisibility());
 
 /** erase: clears the question. */
