@@ -102,3 +102,12 @@ def test_bad_files(tmp_path: Path, files: dict[str, str]) -> None:
 def test_levels_without_end(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="nested too deeply"):
         read(tmp_path, "<text:section>" * 20_000 + "</text:section>" * 20_000)
+
+
+def test_a_password(tmp_path: Path) -> None:
+    path = tmp_path / "a.ods"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("content.xml", b"\x8a\x01 encrypted")
+        archive.writestr("META-INF/manifest.xml", "<manifest><file-entry><encryption-data/></file-entry></manifest>")
+    with pytest.raises(DataError, match=r"a.ods' is encrypted; save it without a password."):
+        list(read_opendocument(path, "a.ods"))

@@ -17,11 +17,14 @@ _MOST_REPEATED = 100  # cells or rows that stand for equal ones; sheets end with
 _WRITTEN = {"tab": "\t", "line-break": "\n"}
 _LEFT_OUT = {"tracked-changes", "annotation", "forms", "sequence-decls", "settings"}
 _PARAGRAPHS = ("p", "h")
+_MANIFEST = "META-INF/manifest.xml"
 
 
 def read_opendocument(path: Path, name: str, limit: int = MAX_DOCUMENT) -> Iterator[Document]:
     with open_zip(path, limit) as archive:
         refuse_costly_xml(archive, path)
+        if b"encryption-data" in _manifest(archive):
+            raise DataError(f"'{path}' is encrypted; save it without a password.")
         try:
             content = _part(archive, "content.xml")
             found = _described(archive)
@@ -33,6 +36,11 @@ def read_opendocument(path: Path, name: str, limit: int = MAX_DOCUMENT) -> Itera
             raise DataError(f"'{path}' cannot be read as OpenDocument: {error}.") from error
     title = found.pop("title", "") or heading or split_name(path)[0]
     yield Document(name, text, title, found)
+
+
+def _manifest(archive: ZipFile) -> bytes:
+    """Names the parts, and how they are encrypted."""
+    return archive.read(_MANIFEST) if _MANIFEST in archive.namelist() else b""
 
 
 def _part(archive: ZipFile, name: str) -> Element:
