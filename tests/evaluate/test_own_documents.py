@@ -84,6 +84,12 @@ def test_questions_of_the_documents(tmp_path: Path) -> None:
     assert sum(seen) == 11, "the first one twice"
 
 
+def test_a_few_long_documents_are_read_further(tmp_path: Path) -> None:
+    text = "| - |\n\n" * 5000 + TOWERS[0].text
+    with PhraseIndex.create(tmp_path / "index", [Document("long", text)], model=HashEncoder()) as index:
+        assert "1880" in [each.answers[0] for each in own_questions(index, 5) if each.answers]
+
+
 def test_documents_without_plain_sentences(tmp_path: Path) -> None:
     index = PhraseIndex.create(tmp_path / "index", [Document("a", "It was built.")], model=HashEncoder())
     with pytest.raises(DataError, match=r"No question can be made from these documents.*--questions"):

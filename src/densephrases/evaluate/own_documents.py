@@ -13,7 +13,7 @@ from itertools import pairwise
 from statistics import median, quantiles
 from typing import Any
 
-from densephrases.data.generated.sentence_questions import SentenceQuestion, sentence_questions
+from densephrases.data.generated.sentence_questions import READ_CHARACTERS, SentenceQuestion, sentence_questions
 from densephrases.data.matching.em_f1 import best_over_answers, exact_match, f1
 from densephrases.data.matching.regex_answers import PatternAnswer
 from densephrases.data.questions import OpenQuestion
@@ -27,6 +27,7 @@ SURE = 0.6  # from this confidence on an answer counts as sure
 RIGHT = 0.5  # least F1 of a right answer
 EDGES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 _SAMPLED_DOCUMENTS = 500
+_SAMPLED_CHARACTERS = 2_000_000  # of all of them, unless the first pages of each have more
 _ABSENT_SHARE = 0.25
 _SHOWN_MISTAKES = 5
 _NAME = re.compile(r"(?<=\s)[A-Z][\w'\u2019-]+(?: [A-Z][\w'\u2019-]+)*")
@@ -120,7 +121,9 @@ class OwnReport:
 
 def own_questions(index: PhraseIndex, count: int, seed: int = 0) -> list[OpenQuestion]:
     """Up to `count` questions made from documents all over the index, and a quarter as many about invented names."""
-    found = _mixed([list(sentence_questions(each)) for each in index.folder.sample(_SAMPLED_DOCUMENTS)], count, seed)
+    sampled = list(index.folder.sample(_SAMPLED_DOCUMENTS))
+    characters = max(_SAMPLED_CHARACTERS // max(len(sampled), 1), READ_CHARACTERS)
+    found = _mixed([list(sentence_questions(each, characters)) for each in sampled], count, seed)
     if not found:
         raise DataError(
             "No question can be made from these documents: no plain English sentence has a date, a number, a name or "

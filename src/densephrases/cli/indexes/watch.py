@@ -16,7 +16,7 @@ from densephrases.cli.indexes.sources import (
     Folders,
     with_source_options,
 )
-from densephrases.cli.lines import listed
+from densephrases.cli.lines import counted, listed
 from densephrases.cli.options import IndexArgument, IndexModel
 from densephrases.errors import DensePhrasesError, IndexBusyError
 
@@ -95,7 +95,7 @@ class _Watcher:
         parts = {"added": changes.added, "replaced": changes.replaced, "deleted": changes.deleted}
         told = [f"{len(ids):,} {name} ({listed(ids, 3)})" for name, ids in parts.items() if ids]
         if told:
-            _say(f"{datetime.now():%H:%M:%S} {', '.join(told)}; {len(self._opened):,} documents")
+            _say(f"{datetime.now():%H:%M:%S} {', '.join(told)}; {counted(len(self._opened), 'document')}")
 
 
 def _fields(options: "SyncOptions") -> dict[str, Any]:

@@ -15,7 +15,7 @@ Kind = Literal["date", "number", "name", "definition"]
 
 _SHORTEST, _LONGEST = 25, 160  # characters of a sentence
 _LONGEST_SUBJECT = 10  # words
-_READ_CHARACTERS = 20_000  # of each document
+READ_CHARACTERS = 20_000  # of each document
 _MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _DATE = rf"(?:\d{{1,2}} {_MONTH}(?: \d{{4}})?|{_MONTH} \d{{1,2}}(?:, \d{{4}})?|{_MONTH} \d{{4}}|[12]\d{{3}})"
 _NAME = r"(?:[A-Z][\w'\u2019-]+)(?: (?:of|de|van|von|the)? ?[A-Z][\w'\u2019-]+){0,3}"
@@ -24,6 +24,9 @@ _AFTER_NAME = (
 )
 _AUXILIARY = "is|was|are|were|has|had|can|will|must|may"
 _BROKEN = re.compile(r"[\n\r\t|()\[\]{}<>*#=\"\u201c\u201d;:]")  # no plain sentence: a table, a list, a quotation
+_WRAPPED = re.compile(
+    r"[ \t]*\n[ \t]*(?=[a-z\d])| {2,}"
+)  # lines of prose, or justified ones; others begin something new
 _UNCLEAR = re.compile(
     r"(?:It|Its|He|His|She|Her|They|Their|This|That|These|Those|There|Here|We|Our|I|My|You|Your|But|And|Or|So|Both|"
     r"Such|One|Another|Other|Others|Some|Many|Most|Also|However|Then|Thus|If|When|While|Although|As|In|On|At|By|For|"
@@ -36,7 +39,7 @@ _COMMON_WORD = re.compile(r"(?:The|A|An|Each|Every|All|Any)\b")
 
 @dataclass(frozen=True, slots=True)
 class SentenceQuestion:
-    """A question, its answer as the document writes it, and the sentence that it comes from."""
+    """A question, its answer as the document writes it but on one line, and the sentence that it comes from."""
 
     question: str
     answer: str
@@ -72,11 +75,11 @@ _DEFINITION = re.compile(
 )
 
 
-def sentence_questions(document: Document) -> Iterator[SentenceQuestion]:
-    """At most one question of each kind for each plain sentence of the first pages of a document."""
-    text = document.text[:_READ_CHARACTERS]
+def sentence_questions(document: Document, characters: int = READ_CHARACTERS) -> Iterator[SentenceQuestion]:
+    """At most one question of each kind for each plain sentence of the first `characters` of a document."""
+    text = document.text[:characters]
     for span in sentence_spans(text):
-        sentence = text[span.start : span.end]
+        sentence = _WRAPPED.sub(" ", text[span.start : span.end])
         if not _is_plain(sentence):
             continue
         asked: set[Kind] = set()
