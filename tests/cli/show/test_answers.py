@@ -5,13 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from densephrases.cli.show.answers import ShowLines, marked_text, one_line, show_json
+from densephrases.cli.show.answers import ShowLines, marked_text, one_line, printable, show_json
 
 from .test_terminal import ANSWER, QUESTION
 
 
 def test_a_line_has_no_tab_or_control_character_of_the_text() -> None:
     assert one_line("A\ttitle\x1b[31m\n of  it") == "A title [31m of it"
+
+
+def test_gaps_of_preformatted_text_are_closed() -> None:
+    assert printable(" smtpd_timeout (300s)\n       The  time  limit ") == " smtpd_timeout (300s) The time limit "
 
 
 def test_fields(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from densephrases.search.answers import Answer
 Show = Callable[[str, Sequence[Answer]], None]
 
 MARKED = "«{}»"  # a phrase within a text, where there is no colour
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")  # a document must not control the terminal
+_GAP = re.compile(r"[\x00-\x20\x7f-\x9f]+")  # a document must not control the terminal, nor indent its lines there
 
 
 def show_json(question: str, answers: Sequence[Answer]) -> None:
@@ -49,7 +49,7 @@ def marked_text(answer: Answer) -> str:
 
 
 def printable(text: str) -> str:
-    return _CONTROL.sub(" ", text)
+    return _GAP.sub(" ", text)
 
 
 def one_line(text: str) -> str:
