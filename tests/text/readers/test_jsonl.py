@@ -137,6 +137,13 @@ def test_not_json(tmp_path: Path, content: str) -> None:
         read_whole(tmp_path, content)
 
 
+def test_reasons_are_whole_sentences(tmp_path: Path) -> None:
+    """Python's end with 'at' and a position, which is of no use here."""
+    (tmp_path / "a.json").write_text('{"text": "a\n')
+    with pytest.raises(DataError, match=r"after 0 objects: Invalid control character\.$"):
+        list(read_json(tmp_path / "a.json", "a"))
+
+
 def test_a_bad_object_is_skipped_alone(tmp_path: Path) -> None:
     skipped, last = read_whole(tmp_path, '[{"txt": "a"}, {"text": "b"}]')
     assert isinstance(skipped, Skipped)

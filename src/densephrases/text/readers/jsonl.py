@@ -69,8 +69,10 @@ def read_json(
         except _TooLargeError as error:
             raise DataError(f"'{path}', object {number + 1}, {error}.") from error
         except ValueError as error:
-            reason = getattr(error, "msg", error)  # without the position, which counts from the start of the buffer
-            raise DataError(f"'{path}' is not JSON after {number} objects: {reason}.") from error
+            reason = str(
+                getattr(error, "msg", error)
+            )  # without the position, which counts from the start of the buffer
+            raise DataError(f"'{path}' is not JSON after {number} objects: {reason.removesuffix(' at')}.") from error
 
 
 class _TooLargeError(ValueError):
