@@ -121,6 +121,19 @@ def test_a_touched_file_has_its_new_date(index: IndexFolder, encoder: HashEncode
     assert (index.documents, index.check()) == (2, [])
 
 
+def test_touched_files_among_others(index: IndexFolder, encoder: HashEncoder, tmp_path: Path) -> None:
+    docs = write(tmp_path / "docs", {f"{n}.txt": f"the city {n}" for n in range(6)})
+    for n in range(6):
+        os.utime(docs / f"{n}.txt", ns=(10**18, 10**18))
+    sync(index, encoder, docs)
+    for n in (0, 1, 4):
+        os.utime(docs / f"{n}.txt", ns=(0, 0))
+    assert sync(index, encoder, docs) == Changes(unchanged=6)
+    assert contents(index) == {f"{n}.txt": f"the city {n}" for n in range(6)}
+    years = [found.metadata["modified"][:4] for n in range(6) if (found := index.find(f"{n}.txt"))]
+    assert years == ["1970", "1970", "2001", "2001", "1970", "2001"]
+
+
 def test_records_of_a_changed_file_are_not_read_again(index: IndexFolder, encoder: HashEncoder, tmp_path: Path) -> None:
     """Also those that are as before: their file has another date and size, or is another one."""
     one, two, three = (json.dumps({"id": name, "text": "the city"}) + "\n" for name in "123")
