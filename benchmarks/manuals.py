@@ -27,6 +27,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from densephrases.cli.options import VerifyOption
 from densephrases.search.answers import Answer
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.normalize import normalize_answer
@@ -216,6 +217,7 @@ def _missing_answers(folder: Path, questions: Sequence[Question]) -> Iterator[Qu
 def run(
     folder: Annotated[Path, typer.Argument(metavar="INDEX", help="Index of the manuals.")],
     unit: Annotated[str, typer.Option(help="Unit of the results, as in `densephrases ask`.")] = "phrase",
+    verify: VerifyOption = None,
     wrong: Annotated[bool, typer.Option("--wrong", help="Show the questions whose first answer is wrong.")] = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here as well.")] = None,
 ) -> None:
@@ -224,7 +226,7 @@ def run(
     index.search("warm up")
     start = time.perf_counter()
     asked = [
-        Asked(question, index.search(question.question, k=AMONG, unit=unit))
+        Asked(question, index.search(question.question, k=AMONG, unit=unit, verify=verify))
         for question in track(read_questions(), "asking")
     ]
     found = report(asked, 1000 * (time.perf_counter() - start) / len(asked))

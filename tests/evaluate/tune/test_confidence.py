@@ -161,7 +161,7 @@ def test_a_real_model_is_judged_and_drawn(tmp_path: Path) -> None:
     assert found.unanswerable == sum(j.asked.without_article for j in judged) > 0
     for j in (j for j in judged if j.asked.without_article):
         others = [article.id for article in articles if article.title != j.asked.article]
-        alone = index.search(j.asked.question.text, k=1, documents=others)[0]
+        alone = index.search(j.asked.question.text, k=1, documents=others, verify=0)[0]
         assert j.scores_K[0] == pytest.approx(alone.score, rel=0.05)  # 8 bits depend a little on the batch
         assert not j.right
         known = set[int]().union(*(terms(f"{a.title} {a.text}") for a in articles if a.id in others))

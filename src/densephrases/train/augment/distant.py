@@ -212,7 +212,7 @@ class CandidateSearch:
         by_terms = self._passages.search(texts, self._settings.candidates)
         if self._index is None:
             return by_terms
-        answers = self._index.search(texts, self._settings.candidates, unit="passage")
+        answers = self._index.search(texts, self._settings.candidates, unit="passage", verify=0)
         places = ([Passage(answer.passage, answer.document.title) for answer in each] for each in answers)
         by_model = ([self._numbers[passage] for passage in each if passage in self._numbers] for each in places)
         return [alternating(*both) for both in zip(by_terms, by_model, strict=True)]
