@@ -59,6 +59,14 @@ def test_terms_that_no_passage_has_are_unknown() -> None:
     assert AskedTerms(question, IDF, ~KNOWN).evidence(answer).unknown == 1
 
 
+def test_an_inflection_of_a_word_makes_it_known() -> None:
+    known_V = np.zeros(TERMS, dtype=bool)
+    known_V[sorted(terms("the lease ends"))] = True
+    answer = answer_in("The lease ends in March.", sentence="", title="")
+    assert AskedTerms("When does the lease end?", IDF, known_V).evidence(answer).unknown == 0
+    assert AskedTerms("When does the lease begin?", IDF, known_V).evidence(answer).unknown > 0
+
+
 @given(indexes(), st.lists(QUESTIONS, min_size=1, max_size=3), st.sampled_from([None, ["0-0"], ["0-0", "1-0", "1-1"]]))
 def test_unknown_terms_follow_the_filter(index: MemoryIndex, questions: list[str], documents: list[str] | None) -> None:
     """Alone and in a batch."""

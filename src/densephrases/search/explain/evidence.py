@@ -9,6 +9,7 @@ from densephrases.arrays import Floats, Mask
 from densephrases.model.tokenizer import parted_question
 from densephrases.search.query.identifier_words import identifiers_of, whole_identifier
 from densephrases.text.hashed_terms import terms
+from densephrases.text.inflections import inflections
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 
@@ -42,8 +43,8 @@ class Evidence:
         unstated: Neither in the sentences around the phrase nor in the titles.
         names: Of names and numbers alone, neither in the passage nor in the titles; or of its identifiers, if more of
             them are missing. 0 if the question has none.
-        unknown: In none of the passages that are searched. Different words may share a term, so it fades in large
-            collections.
+        unknown: In none of the passages that are searched, nor is an inflection of theirs. Different words may share
+            a term, so it fades in large collections.
     """
 
     missing: float = 0.0
@@ -63,7 +64,8 @@ class AskedTerms:
         self.words = {word: terms(word) for part in parted_question(question) for word in _WORD.findall(part)}
         self._all = frozenset[int]().union(*self.words.values())
         self._names = frozenset[int]().union(*(self.words[word] for word in names_and_numbers(question)))
-        self._unknown = self._share(self._all, {term for term in self._all if known_V[term]})
+        known = (ids for word, ids in self.words.items() if _occurs(word, ids, known_V))
+        self._unknown = self._share(self._all, set[int]().union(*known))
         self._identifiers = [whole_identifier(each) for each in identifiers_of(question)]
 
     def evidence(self, answer: Surroundings) -> Evidence:
@@ -91,6 +93,13 @@ class AskedTerms:
         counted = {word: ids for word, ids in self.words.items() if ids}
         matched = [word for word, ids in counted.items() if ids <= found]
         return matched, [word for word in counted if word not in matched]
+
+
+def _occurs(word: str, ids: set[int], known_V: Mask) -> bool:
+    """Whether the word or an inflection of it is known; terms are prefixes, in which short words differ."""
+    return all(known_V[each] for each in ids) or any(
+        found and all(known_V[each] for each in found) for found in map(terms, inflections(word))
+    )
 
 
 def _titles(answer: Surroundings) -> set[int]:
