@@ -61,6 +61,7 @@ PARSED = {
     "densephrases tune": "changes a trained model; tests/cli/tune runs it",
     "densephrases eval reading data/squad-test": "reads 10,570 questions; tests/cli/eval runs it on ten",
     "densephrases eval slots wiki-index": "needs an index of Wikipedia; tests/cli/eval runs it on a small one",
+    "densephrases eval own wiki-index": "needs an index of Wikipedia; tests/cli/eval runs it on a small one",
 }
 LANGUAGES = {"python", "sh", "console", "json", "text"}
 SAMPLE = {"Ada Lovelace", "Marie Curie", "Violin"}
