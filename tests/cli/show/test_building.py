@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -42,11 +41,20 @@ main()
 """
 
 
-@pytest.fixture
-def book(tmp_path: Path) -> Path:
-    path = tmp_path / "book.txt"
-    path.write_text(long_text(3, 12_000), encoding="utf-8")
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("book") / "book.txt"
+    path.write_text(long_text(3, 4_000), encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="module")
+def whole(book: Path, exported: Path, tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+    """The contents of an index that was built without a stop."""
+    index = tmp_path_factory.mktemp("whole") / "index"
+    done = started(0, "index", book, "--model", exported, "--filter-threshold", "none", "--out", index)
+    assert done.communicate()[1] == ""
+    return contents(index)
 
 
 def started(seconds: float, *arguments: str | Path) -> "subprocess.Popen[str]":
@@ -67,16 +75,14 @@ def wait_for_parts(process: "subprocess.Popen[str]", index: Path, count: int) ->
         time.sleep(0.02)
 
 
-def contents(index: Path) -> Iterable[bytes]:
+def contents(index: Path) -> list[bytes]:
     return [path.read_bytes() for path in sorted((index / "segments").rglob("*.bin"))]
 
 
 def test_one_stops_it_and_the_same_command_goes_on_inside_the_document(
-    book: Path, exported: Path, tmp_path: Path
+    book: Path, exported: Path, whole: list[bytes], tmp_path: Path
 ) -> None:
     run: list[str | Path] = ["index", book, "--model", exported, "--filter-threshold", "none", "--out"]
-    done = started(0, *run, tmp_path / "whole")
-    assert done.communicate()[1] == ""
     index, reached = tmp_path / "index", 0
     for _ in range(2):
         process = started(0.05, *run, index)
@@ -94,7 +100,7 @@ def test_one_stops_it_and_the_same_command_goes_on_inside_the_document(
     out, _ = finished.communicate()
     assert finished.returncode == 0
     assert out.startswith("1 document indexed")
-    assert contents(index) == contents(tmp_path / "whole")
+    assert contents(index) == whole
 
 
 def test_a_second_one_ends_it_at_once(book: Path, exported: Path, tmp_path: Path) -> None:
@@ -124,9 +130,10 @@ def test_a_second_one_ends_it_at_once(book: Path, exported: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("moment", [0.0, 0.03, 0.1])
-def test_a_kill_costs_only_what_is_not_committed(book: Path, exported: Path, tmp_path: Path, moment: float) -> None:
+def test_a_kill_costs_only_what_is_not_committed(
+    book: Path, exported: Path, whole: list[bytes], tmp_path: Path, moment: float
+) -> None:
     run: list[str | Path] = ["index", book, "--model", exported, "--filter-threshold", "none", "--out"]
-    started(0, *run, tmp_path / "whole").communicate()
     index = tmp_path / "index"
     process = started(0.05, *run, index)
     wait_for_parts(process, index, 2)
@@ -137,4 +144,4 @@ def test_a_kill_costs_only_what_is_not_committed(book: Path, exported: Path, tmp
     finished = started(0, *run, index)
     finished.communicate()
     assert finished.returncode == 0
-    assert contents(index) == contents(tmp_path / "whole")
+    assert contents(index) == whole
