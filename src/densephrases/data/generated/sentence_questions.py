@@ -24,9 +24,8 @@ _AFTER_NAME = (
 )
 _AUXILIARY = "is|was|are|were|has|had|can|will|must|may"
 _BROKEN = re.compile(r"[\n\r\t|()\[\]{}<>*#=\"\u201c\u201d;:]")  # no plain sentence: a table, a list, a quotation
-_WRAPPED = re.compile(
-    r"[ \t]*\n[ \t]*(?=[a-z\d])| {2,}"
-)  # lines of prose, or justified ones; others begin something new
+# lines of prose, or justified ones; others begin something new
+_WRAPPED = re.compile(r"[ \t]*\n[ \t]*(?=[a-z\d])| {2,}")
 _UNCLEAR = re.compile(
     r"(?:It|Its|He|His|She|Her|They|Their|This|That|These|Those|There|Here|We|Our|I|My|You|Your|But|And|Or|So|Both|"
     r"Such|One|Another|Other|Others|Some|Many|Most|Also|However|Then|Thus|If|When|While|Although|As|In|On|At|By|For|"
