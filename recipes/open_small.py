@@ -19,8 +19,13 @@ from densephrases.train.reader import ReaderRecipe
 def reader(data: Path, models: Path) -> ReaderRecipe:
     return ReaderRecipe(
         base=models / "mpnet",  # sentence-transformers/all-mpnet-base-v2
-        train=(data / "squad-train.json.gz", data / "nq-passages-train.json.gz"),
+        train=(
+            data / "squad-train.json.gz",
+            data / "nq-passages-train.json.gz",
+            data / "squad-unanswerable-train.json.gz",
+        ),
         dev=data / "squad-dev.json.gz",
+        held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz", data / "nq-passages-dev.json.gz"),
         batch_size=64,
         loop=LoopConfig(epochs=2, learning_rate=6e-5, checkpoint_every=None),
     )

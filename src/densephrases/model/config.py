@@ -40,6 +40,7 @@ class ModelConfig:
         question_backbone: 'separate' has one backbone each for start and end vectors of a question, 'shared' one
             backbone with two linear heads.
         reads: The passage backbone also reads: question and passage as one input, with a head of two logits a token.
+        null_logit: What reads has learned to say that a passage does not answer, by the logits of the first token.
         passage_tokens: Longest input of the passage encoder; longer passages are encoded in windows.
         overlap: Tokens that neighbouring windows have in common.
         title_tokens: Tokens of the title that precede each window.
@@ -65,6 +66,7 @@ class ModelConfig:
     dim: int | None = None
     question_backbone: QuestionBackbone = "separate"
     reads: bool = False
+    null_logit: bool = False
     passage_tokens: int = 384
     overlap: int = 128
     title_tokens: int = 10

@@ -69,11 +69,12 @@ class PhraseModel(PassageEncoding, QuestionEncoding, ReadingEncoding):
         reading_BT2 = None if to_read is None else self.reading_states(*to_read(vectors_BTD, questions))
         return vectors_BTD, filter_BT2, questions, reading_BT2
 
-    def learn_to_read(self) -> None:
+    def learn_to_read(self, null_logit: bool = False) -> None:
         """Gives a model without a reading head a new one."""
         if not self.config.reads:
             self.config = replace(self.config, reads=True)
             self._build_reading_head()
+        self.config = replace(self.config, null_logit=null_logit)
 
     @property
     def _first_question_backbone(self) -> Backbone:

@@ -34,11 +34,15 @@ PASSAGES_AT_ONCE = 512
 
 @dataclass(frozen=True, slots=True)
 class ReadPassage:
-    """A passage's tokens and, for each of its questions, their start and end logits (questions, 2, tokens)."""
+    """A passage's tokens and, for each of its questions, their start and end logits (questions, 2, tokens).
+
+    `null_Q` is the logit of no answer, start and end together: of several windows the lowest.
+    """
 
     offsets_T2: NDArray[np.int64]
     max_span_T: NDArray[np.int64]
     logits_Q2T: Floats
+    null_Q: Floats
 
 
 class Reader(nn.Module):
@@ -99,24 +103,27 @@ class Reader(nn.Module):
 
     def _prepared(
         self, passages: Sequence[tuple[str, Sequence[str]]]
-    ) -> tuple[list[ReadPassage], list[tuple[Floats, Window]]]:
+    ) -> tuple[list[ReadPassage], list[tuple[ReadPassage, int, Window]]]:
         """Passages whose logits are still zero, and for each question and window where its logits belong."""
         encodings = self.tokens.tokenizer.encode_batch([text for text, _ in passages], add_special_tokens=False)
         results, jobs = [], []
         for (text, questions), encoding in zip(passages, encodings, strict=True):
             offsets = token_offsets(encoding, text)
             logits = np.zeros((len(questions), 2, len(offsets)), dtype=np.float32)
-            results.append(ReadPassage(offsets, phrase_max_span(text, offsets, self.config.max_words), logits))
-            for row, question in zip(logits, self.tokens.questions(questions), strict=True):
-                jobs += [(row, window) for window in self.windows(question, encoding.ids)]
+            null = np.full(len(questions), np.inf, dtype=np.float32)
+            read = ReadPassage(offsets, phrase_max_span(text, offsets, self.config.max_words), logits, null)
+            results.append(read)
+            for row, question in enumerate(self.tokens.questions(questions)):
+                jobs += [(read, row, window) for window in self.windows(question, encoding.ids)]
         return results, jobs
 
-    def _fill(self, jobs: list[tuple[Floats, Window]]) -> None:
+    def _fill(self, jobs: list[tuple[ReadPassage, int, Window]]) -> None:
         device = next(self.parameters()).device
-        for rows in batches_by_length([len(window.ids) for _, window in jobs], TOKENS_PER_BATCH):
+        for rows in batches_by_length([len(window.ids) for *_, window in jobs], TOKENS_PER_BATCH):
             picked = [jobs[i] for i in rows]
-            batch = token_batch([w.ids for _, w in picked], [w.types for _, w in picked], self.tokens.pad_id)
+            batch = token_batch([w.ids for *_, w in picked], [w.types for *_, w in picked], self.tokens.pad_id)
             with inference(self, device):
                 logits = to_numpy(self(*to_device(batch, device)))
-            for result, (target, window) in zip(logits, picked, strict=True):
-                target[:, window.own] = result[:, window.own_columns]
+            for result, (read, row, window) in zip(logits, picked, strict=True):
+                read.logits_Q2T[row][:, window.own] = result[:, window.own_columns]
+                read.null_Q[row] = min(read.null_Q[row], result[:, 0].sum())

@@ -1,13 +1,14 @@
 """Training the cross-attention reader, the teacher of the phrase model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from densephrases.data.decontaminate import HeldOut
 from densephrases.data.squad import QuestionedPassage, read_squad
 from densephrases.evaluate.reading import Prediction, ReadingScores
 from densephrases.model.card import write_card
@@ -19,15 +20,19 @@ from densephrases.train.loop.loop import Loop, LoopConfig, Observer, Outcome
 from densephrases.train.loop.tensors import Inputs, Tensors, columns, content_mask, inputs
 from densephrases.train.phrases.batches import Padding
 from densephrases.train.phrases.examples import (
+    AlignmentReport,
     Ambiguous,
     ExampleBuilder,
     PassageExample,
     best_window,
     read_training_data,
+    without_held_out,
 )
 from densephrases.train.phrases.losses import marginal_loss
 from densephrases.train.phrases.objective import one_hot_columns
 from densephrases.train.phrases.sampling import length_pools
+
+NO_SPAN = Span(0, -1, -np.inf)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +45,7 @@ class ReaderRecipe:
         dev: SQuAD file to evaluate on.
         batch_size: Questions per batch.
         ambiguous: For answers of uncertain position: accept any occurrence, take the given one, or drop them.
+        held_out: Test files, whose articles and passages are left out.
     """
 
     base: str | Path
@@ -51,11 +57,15 @@ class ReaderRecipe:
     overlap: int = 128
     question_tokens: int = 64
     ambiguous: Ambiguous = "any"
+    held_out: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderExample:
-    """Question and passage window as one input, with the columns of the answer's first and last tokens."""
+    """Question and passage window as one input, with the columns of the answer's first and last tokens.
+
+    Without an answer that is the first column, of no passage's token.
+    """
 
     window: Window
     starts: tuple[int, ...]
@@ -80,6 +90,7 @@ class ReaderTask:
     ) -> None:
         self.recipe, self.model, self.dev = recipe, model, dev
         self.examples = [example for passage in examples for example in reader_examples(model, passage)]
+        model.config = replace(model.config, null_logit=any(passage.unanswerable for passage in examples))
         self.backbone_parameters = backbone_parameters(model.backbone)
         self.padding = Padding()
 
@@ -108,7 +119,10 @@ class ReaderTask:
 
     def losses(self, model: nn.Module, batch: ReaderBatch) -> dict[str, Tensor]:
         logits_Q2T = model(*batch.tokens.arguments)
-        scores_Q2T = logits_Q2T.masked_fill(~batch.content_QT[:, None], -torch.inf)
+        allowed_QT = batch.content_QT
+        if self.model.config.null_logit:
+            allowed_QT = torch.cat([torch.ones_like(allowed_QT[:, :1]), allowed_QT[:, 1:]], dim=1)
+        scores_Q2T = logits_Q2T.masked_fill(~allowed_QT[:, None], -torch.inf)
         sides = zip(scores_Q2T.unbind(1), (batch.starts_QK, batch.ends_QK), strict=True)
         losses_Q = [marginal_loss(s, one_hot_columns(columns, s.shape[-1])) for s, columns in sides]
         return {"loss": ((losses_Q[0] + losses_Q[1]) * batch.weight_Q).sum() / 2}
@@ -130,14 +144,16 @@ class ReaderTask:
         assert not state
 
 
-def reader_predictions(reader: Reader, passages: list[QuestionedPassage]) -> list[Prediction]:
-    """The reader's answer to every answerable question."""
+def reader_predictions(reader: Reader, passages: list[QuestionedPassage], abstains: bool = False) -> list[Prediction]:
+    """The reader's answer to every answerable question; if it `abstains`, none where its null logit is higher."""
     asked = [(p.passage.text, [q for q in p.questions if q.answers]) for p in passages]
     predictions = []
     reading = reader.read([(text, [q.text for q in questions]) for text, questions in asked])
     for number, ((text, questions), read) in enumerate(zip(asked, reading, strict=True)):
-        for question, (start_T, end_T) in zip(questions, read.logits_Q2T, strict=True):
-            span = best_span(start_T, end_T, read.max_span_T) or Span(0, -1, -np.inf)
+        for question, (start_T, end_T), null in zip(questions, read.logits_Q2T, read.null_Q, strict=True):
+            span = best_span(start_T, end_T, read.max_span_T) or NO_SPAN
+            if abstains and reader.config.null_logit and null > span.score:
+                span = NO_SPAN
             start, end = (read.offsets_T2[span.start, 0], read.offsets_T2[span.end, 1]) if span.end >= 0 else (0, 0)
             predictions.append(Prediction(question, text[start:end], number, span.score, int(start)))
     return predictions
@@ -158,6 +174,8 @@ def reader_examples(reader: Reader, example: PassageExample) -> list[ReaderExamp
         inside = [(s, e) for s, e in spans if w.start <= s and e < w.stop]
         starts, ends = (tuple(span[side] - w.start + w.first for span in inside) for side in (0, 1))
         results.append(ReaderExample(w, starts, ends))
+    for question in example.unanswerable:
+        results.append(ReaderExample(reader.windows(question.ids, passage)[0], (0,), (0,)))
     return results
 
 
@@ -181,14 +199,16 @@ def train_reader(
     recipe: ReaderRecipe, out: Path, observers: Sequence[Observer] = (), resume: bool = True, cpu: bool = False
 ) -> Outcome:
     """Trains the reader of a recipe and saves it in `out`, resuming an interrupted run there."""
-    passages = read_training_data(recipe.train)
+    report = AlignmentReport()
+    passages = without_held_out(read_training_data(recipe.train), HeldOut.read(recipe.held_out), report)
     torch.manual_seed(recipe.loop.seed)
     limits = {"passage_tokens": recipe.passage_tokens, "overlap": recipe.overlap}
     reader = Reader.from_base(recipe.base, **limits, question_tokens=recipe.question_tokens)
-    builder = ExampleBuilder(reader.tokens, recipe.ambiguous)
+    builder = ExampleBuilder(reader.tokens, recipe.ambiguous, report=report)
     tokenized = reader.tokens.passages([p.passage for p in passages])
     task = ReaderTask(recipe, reader, builder.build(passages, tokenized), read_squad(recipe.dev))
-    lost = builder.report.used - len(task.examples)
+    unanswerable = sum(0 in example.starts for example in task.examples)
+    lost = builder.report.used - (len(task.examples) - unanswerable)
     builder.report.used -= lost
     builder.report.across_windows += lost
     builder.report.require_some()

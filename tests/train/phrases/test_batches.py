@@ -225,7 +225,7 @@ def test_tensors_travel_together(tokens: Tokens) -> None:
 def test_signature_says_the_shape_of_every_tensor(tokens: Tokens, teacher: bool) -> None:
     batch, _ = collated(tokens, teacher)
     assert batch.signature() == tuple(t.shape for t in batch.tensors())
-    assert len(batch.signature()) == 3 + 2 * 3 + 10 + 2 * teacher, "passages, two groups of questions, columns"
+    assert len(batch.signature()) == 3 + 2 * 3 + 11 + 2 * teacher, "passages, two groups of questions, columns"
     assert batch.signature() == collated(tokens, teacher)[0].signature()
     assert batch.signature() != collated(tokens, teacher, padding=LARGER)[0].signature()
     assert batch.signature() != collated(tokens, not teacher)[0].signature()

@@ -86,6 +86,13 @@ SWITCHES: list[dict[str, Any]] = [
     {"share": True, "reads": True, "passage_tokens": 96, "question_tokens": 16, "overlap": 8},
 ]
 LOSSES = {"single", "distill", "tokens", "negative", "filter", "loss"}
+OF_READING = {"reading", "reading_distill", "across", "null"}
+
+
+def with_unanswerable(examples: Sequence[PassageExample]) -> list[PassageExample]:
+    """Every other passage gets a question that it does not answer."""
+    asked = [replace(e.questions[0], spans=(), answer=10_000 + number) for number, e in enumerate(examples)]
+    return [replace(e, unanswerable=(q,)[: n % 2]) for n, (e, q) in enumerate(zip(examples, asked, strict=True))]
 
 
 @pytest.mark.parametrize("switches", SWITCHES, ids=str)
@@ -94,12 +101,16 @@ def test_filling_up_a_shape_changes_nothing(tiny_base: Path, data: TrainingData,
     torch.manual_seed(0)
     model = PhraseModel.from_base(tiny_base, **switches).eval()  # no dropout
     reads = model.config.reads
-    recipe = replace(RECIPE, reading=ReadingPlan(questions=3 if reads else 0, passages=2))
+    if reads:
+        recipe = replace(RECIPE, reading=ReadingPlan(questions=3, passages=2, unanswerable=2))
+        data = replace(data, examples=with_unanswerable(data.examples))
+    else:
+        recipe = RECIPE
     least, fixed = task_of(model, data, recipe), task_of(model, data, recipe, fixed_shapes=True)
     filled = []
     for one, other in zip(steps(least), steps(fixed), strict=True):
         filled.append((int((other.batch.weight_Q == 0).sum()), int((~other.batch.content_PT.any(dim=1)).sum())))
-        assert one.losses.keys() == LOSSES | ({"reading", "reading_distill", "across"} if reads else set())
+        assert one.losses.keys() == LOSSES | (OF_READING if reads else set())
         assert other.losses == pytest.approx(one.losses, rel=1e-4)
         assert one.gradients.keys() == other.gradients.keys()
         for name, gradient in one.gradients.items():

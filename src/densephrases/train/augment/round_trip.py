@@ -62,7 +62,7 @@ def filter_questions(
     predictions: list[Prediction] = []
     for at in range(0, len(passages), PASSAGES_AT_ONCE):
         group = passages[at : at + PASSAGES_AT_ONCE]
-        predictions += (replace(p, passage=at + p.passage) for p in reader_predictions(model, group))
+        predictions += (replace(p, passage=at + p.passage) for p in reader_predictions(model, group, abstains=True))
         advance(len(group))
     kept = passing(passages, predictions, min_f1, report, per_question)
     if not report.passed.total():

@@ -41,6 +41,7 @@ class PassageExample:
     article: int
     window: Window
     questions: tuple[QuestionExample, ...]
+    unanswerable: tuple[QuestionExample, ...] = ()  # which the window does not answer: without spans
 
 
 @dataclass(slots=True)
@@ -126,11 +127,17 @@ def unasked(passages: Sequence[QuestionedPassage], tokenized: Sequence[Tokenized
 class ExampleBuilder:
     """Aligns answers with tokens, for one tokenizer."""
 
-    def __init__(self, tokens: Tokens, ambiguous: Ambiguous = "any", typed: bool = False) -> None:
+    def __init__(
+        self,
+        tokens: Tokens,
+        ambiguous: Ambiguous = "any",
+        typed: bool = False,
+        report: AlignmentReport | None = None,
+    ) -> None:
         self.tokens = tokens
         self.ambiguous = ambiguous
         self.typed = typed
-        self.report = AlignmentReport()
+        self.report = report or AlignmentReport()
         self._answers: dict[str, int] = {}
 
     def build(
@@ -156,8 +163,11 @@ class ExampleBuilder:
         self, number: int, passage: QuestionedPassage, tokens: TokenizedPassage, wordings: Iterator[Wording]
     ) -> Iterator[PassageExample]:
         by_window: dict[int, list[QuestionExample]] = {}
+        unanswerable: list[QuestionExample] = []
         for question, (ids, terms, typed) in zip(passage.questions, wordings, strict=False):
             answer = usable_answer(question, passage.passage.text, self.ambiguous, self.report)
+            if not question.answers:
+                unanswerable.append(self._unanswerable(question, ids, terms))
             if answer is None:
                 continue
             if len(answer.text.split()) > self.tokens.config.max_words:
@@ -169,7 +179,14 @@ class ExampleBuilder:
                 example = QuestionExample(question.id, ids, tuple(spans), key, question.generated, terms, typed)
                 by_window.setdefault(window, []).append(example)
         for window, questions in sorted(by_window.items()):
-            yield PassageExample(number, passage.article, tokens.windows[window], tuple(questions))
+            asked = tuple(questions), tuple(unanswerable)
+            unanswerable = []  # asked of one window
+            yield PassageExample(number, passage.article, tokens.windows[window], *asked)
+
+    def _unanswerable(self, question: Question, ids: Ids, terms: Terms) -> QuestionExample:
+        """Its answer is equal to that of no other question."""
+        key = self._answers.setdefault(f"no answer to {question.id}", len(self._answers))
+        return QuestionExample(question.id, ids, (), key, question.generated, terms)
 
     def _place(self, answer: GoldAnswer, text: str, tokens: TokenizedPassage) -> tuple[list[TokenSpan], int | None]:
         """The token spans of the answer, and the number of the window with most context around it."""

@@ -19,7 +19,7 @@ from densephrases.train.phrases.negatives import GoldPhrases
 class LossWeights:
     """The paper's λ1, λ2, λ3, the weight of the filter, and `tokens`: all tokens of the batch as negatives.
 
-    The last three are of the reading head, see `reading_losses`.
+    The last four are of the reading head, see `reading_losses`.
     """
 
     single: float = 1.0
@@ -30,6 +30,7 @@ class LossWeights:
     reading: float = 1.0
     reading_distill: float = 1.0
     across: float = 0.0
+    null: float = 0.0
 
 
 def phrase_losses(
@@ -147,7 +148,9 @@ def gold_positions(batch: PhraseBatch) -> Tensor:
     """(P, T, 2): whether a token starts or ends a gold phrase of any question of the passage."""
     width = batch.content_PT.shape[1]
     sides = []
+    asked_Q1 = batch.weight_Q[:, None] > 0
     for columns_QK in (batch.starts_QK, batch.ends_QK):
+        columns_QK = columns_QK.where(asked_Q1, -1)
         gold_PT = torch.zeros_like(batch.content_PT, dtype=torch.int64)
         gold_PT.index_add_(0, batch.owner_Q, one_hot_columns(columns_QK, width).long())
         sides.append(gold_PT > 0)

@@ -31,16 +31,22 @@ class ReadingPlan:
         questions: Questions per batch; 0 trains no reading head.
         passages: Passages for each: its own and the most confused ones of the batch.
         teach_from: First epoch (from 0) in which what is read teaches the phrase scores.
+        unanswerable: Further questions per batch that their passage does not answer, if the data has any.
     """
 
     questions: int = 0
     passages: int = 4
     teach_from: int = 1
+    unanswerable: int = 0
 
     def __post_init__(self) -> None:
         if self.questions < 0 or self.passages < 1:
             raise ConfigError(
                 f"reading.questions={self.questions} and reading.passages={self.passages} must be at least 0 and 1."
+            )
+        if self.unanswerable < 0 or (self.unanswerable and not self.questions):
+            raise ConfigError(
+                f"reading.unanswerable={self.unanswerable} must be at least 0, and 0 without reading.questions."
             )
 
 
@@ -116,17 +122,20 @@ def reading_losses(
     """Sums over questions, as large as if all of them were read.
 
     `reading` is the likelihood of the answer among all tokens read, `reading_distill` the divergence from the teacher
-    within the own passage, `across` that of the phrase scores from what was read.
+    within the own passage, `across` that of the phrase scores from what was read. `null` is the likelihood of the
+    answer within the own passage, and of the first token, which says that there is none, in every other one.
     """
     sums: dict[str, Tensor] = {}
     read = layout.question_R
-    weight_R = batch.weight_Q[read] * (batch.weight_Q.sum() / batch.weight_Q[read].sum().clamp_min(1)) / 2
+    scale = batch.weight_Q.sum() / batch.weight_Q[read].sum().clamp_min(1) / 2
+    weight_R, unanswerable_R = batch.weight_Q[read] * scale, batch.unanswerable_Q[read]
+    null_RC2 = logits_NW2[:, 0].float().reshape(*layout.passage_RC.shape, 2)
     sides = (
         (questions.start_BD, batch.starts_QK, batch.teacher_start_QT),
         (questions.end_BD, batch.ends_QK, batch.teacher_end_QT),
     )
-    for logits_RCT, (vectors_QD, columns_QK, teacher_QT) in zip(
-        on_passages(logits_NW2, batch, layout), sides, strict=True
+    for logits_RCT, null_RC, (vectors_QD, columns_QK, teacher_QT) in zip(
+        on_passages(logits_NW2, batch, layout), null_RC2.unbind(-1), sides, strict=True
     ):
         width = logits_RCT.shape[-1]
         gold_QT = one_hot_columns(columns_QK, width)
@@ -142,6 +151,23 @@ def reading_losses(
         ranked_RCT = ranked_RPT.gather(1, place_RCT).masked_fill(elsewhere_RCT, -torch.inf)
         taught_RN = log_softmax(logits_RCT.flatten(1).detach(), dim=-1)
         terms["across"] = distillation_loss(ranked_RCT.flatten(1), taught_RN, divergence)
+        null_R = null_loss(logits_RCT, null_RC, gold_RCT & (unanswerable_R == 0)[:, None, None], elsewhere_RCT)
+        sums["null"] = sums.get("null", 0) + (null_R * (weight_R + unanswerable_R * scale)).sum()
         for name, value_R in terms.items():
             sums[name] = sums.get(name, torch.zeros((), device=value_R.device)) + (value_R * weight_R).sum()
     return sums
+
+
+def null_loss(logits_RCT: Tensor, null_RC: Tensor, gold_RCT: Tensor, elsewhere_RCT: Tensor) -> Tensor:
+    """For each question that of its own passage, the first, and the mean of the others.
+
+    Each passage has a distribution over its tokens and the null logit, which is right where no token is. Passages
+    that hold the answer of another question with an equal one may answer this one too, and are left out.
+    """
+    scores_RCN = torch.cat([logits_RCT, null_RC[..., None]], dim=-1)
+    gold_RCN = torch.cat([gold_RCT, ~gold_RCT.any(dim=-1, keepdim=True)], dim=-1)
+    losses_RC = marginal_loss(scores_RCN, gold_RCN)
+    others_RC = ~elsewhere_RCT.any(dim=-1)
+    others_RC[:, 0] = False
+    of_others_R = (losses_RC * others_RC).sum(dim=1) / others_RC.sum(dim=1).clamp_min(1)
+    return losses_RC[:, 0] + of_others_R

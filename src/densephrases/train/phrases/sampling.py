@@ -91,7 +91,8 @@ def _split_questions(example: PassageExample, limit: int | None, rng: np.random.
         return [example]
     order = rng.permutation(len(example.questions))
     pieces = np.array_split(order, -(-len(order) // limit))
-    return [replace(example, questions=tuple(example.questions[i] for i in piece)) for piece in pieces]
+    first, *others = [replace(example, questions=tuple(example.questions[i] for i in piece)) for piece in pieces]
+    return [first, *(replace(piece, unanswerable=()) for piece in others)]
 
 
 def _groups(

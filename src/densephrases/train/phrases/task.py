@@ -52,7 +52,8 @@ class PhraseTask:
         largest = Padding.fitting(map(self.plan, range(self.recipe.loop.epochs)))
         if fixed_shapes:
             self.padding = largest
-        capacity = largest.questions + world  # a process without questions adds one of weight 0
+        capacity = largest.questions + self.recipe.reading.unanswerable
+        capacity += world  # a process without questions adds one of weight 0
         self.queue = PreBatchQueue(self.recipe.prebatches, capacity, self.model.config.vector_size, device)
         self.teaches = torch.zeros((), device=device)  # 1 while what is read teaches the phrase scores
 
@@ -88,6 +89,7 @@ class PhraseTask:
             weight,
             self.data.penalties,
             self.recipe.reading.questions,
+            self.recipe.reading.unanswerable,
         )
 
     def losses(self, model: nn.Module, batch: PhraseBatch) -> dict[str, Tensor]:
@@ -178,7 +180,7 @@ def build_model(recipe: PhraseRecipe) -> PhraseModel:
     model = PhraseModel.from_base(recipe.base, **asdict(recipe.architecture)) if known is None else read_model(known)
     model.config = model.config.unfitted()
     if recipe.reading.questions:
-        model.learn_to_read()
+        model.learn_to_read(null_logit=recipe.weights.null > 0)
     if recipe.freeze_embeddings:
         model.freeze_word_embeddings()
     if recipe.dropout is not None:
