@@ -1,5 +1,6 @@
 """Windows merged into passages and questions in their order, with a forward pass that can be recomputed by hand."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,15 @@ def test_questions_keep_their_order(questions: list[list[str]], tokens_per_batch
     assert len(vectors) == len(questions)
 
 
+def test_the_first_token_says_that_there_is_no_answer() -> None:
+    encoder = FakeReader(8192)
+    encoder.config = replace(encoder.config, null_logit=True)
+    (question,), (passage,) = encoder.tokens.questions(["w1 w7"]), encoder.tokens.passages([Passage("w1 w2")])
+    (logits,) = encoder.read([(question, passage.windows[0])])
+    total = question.sum() + passage.windows[0].ids[1:].sum()
+    assert logits.null == question[0] + total
+
+
 @given(PASSAGES, st.sampled_from([1, 60, 8192]))
 def test_windows_are_read_with_their_questions(passages: list[Passage], tokens_per_batch: int) -> None:
     encoder = FakeReader(tokens_per_batch)
@@ -118,7 +128,8 @@ def test_windows_are_read_with_their_questions(passages: list[Passage], tokens_p
     for (question, window), logits in zip(pairs, encoder.read(pairs), strict=True):
         own = window.ids[window.first : window.first + window.stop - window.start]
         total = question.sum() + window.ids[1:].sum()  # [CLS] question [SEP] title [SEP] text [SEP]
-        assert logits.tolist() == [[number, total] for number in own]
+        assert logits.tokens_T2.tolist() == [[number, total] for number in own]
+        assert logits.null is None
     assert all(rows == 1 or rows * width <= tokens_per_batch for rows, width in encoder.shapes)
 
 
@@ -149,7 +160,7 @@ def test_an_encoder_that_delegates_reads_by_its_base_in_batches_of_that() -> Non
     (question,) = base.tokens.questions(["w1"])
     pairs = [(question, t.windows[0]) for t in base.tokens.passages([Passage("w1 w2"), Passage("w3 w4")])]
     for found, wanted in zip(above.read(pairs), base.read(pairs), strict=True):
-        assert found.tolist() == wanted.tolist()
+        assert found.tokens_T2.tolist() == wanted.tokens_T2.tolist()
     assert [rows for rows, _ in base.shapes] == [1] * 4
 
 

@@ -83,7 +83,7 @@ def test_the_reading_graph_is_opened_by_the_first_who_reads_or_ahead(reading: Pa
     assert "_reading_session" not in vars(encoder)
     (question,), (passage,) = encoder.tokens.questions(["who"]), encoder.tokens.passages([Passage("the tower")])
     (logits,) = encoder.read([(question, passage.windows[0])])
-    assert logits.shape == (2, 2)
+    assert logits.tokens_T2.shape == (2, 2)
     ahead = OnnxEncoder.load(reading, threads=1)
     ahead.open_ahead(reading=True)
     assert {"_question_session", "_reading_session"} <= vars(ahead).keys()

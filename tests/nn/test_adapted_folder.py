@@ -119,7 +119,7 @@ def test_a_named_tower_in_a_new_folder_takes_the_whole_model_along(exported: Pat
 
 def logits(encoder: Any) -> np.ndarray[Any, Any]:
     (question,), (passage,) = encoder.tokens.questions(QUESTIONS[:1]), encoder.tokens.passages([PASSAGE])
-    return np.asarray(encoder.read([(question, passage.windows[0])])[0])
+    return np.asarray(encoder.read([(question, passage.windows[0])])[0].tokens_T2)
 
 
 @pytest.mark.parametrize("task", [None, "trex"])

@@ -1,5 +1,6 @@
 """Examples and batches of the reader."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -195,7 +196,47 @@ def test_answers_without_room_beside_their_question_are_reported(tiny_base: Path
     outcome = train_reader(recipe, tmp_path / "reader", cpu=True)
     assert outcome.alignment == AlignmentReport(questions=4, used=2, across_windows=1, unanswerable=1)
     trained = Reader.from_pretrained(tmp_path / "reader").config
+    assert trained.null_logit
     assert (trained.passage_tokens, trained.overlap, trained.question_tokens) == (32, 4, 16)
+
+
+def test_unanswerable_questions_have_the_first_column(reader: Reader, passage: QuestionedPassage) -> None:
+    asked = replace(passage, questions=(*passage.questions[:1], Question("none", "why?", ())))
+    (built,) = ExampleBuilder(reader.tokens).build([asked], reader.tokens.passages([asked.passage]))
+    answered, unanswered = reader_examples(reader, built)
+    assert answered.starts != (0,)
+    assert (unanswered.starts, unanswered.ends) == ((0,), (0,))
+    task = ReaderTask(ReaderRecipe(base="tiny", train=(), dev=Path("dev")), reader, [built], [asked])
+    batch = task.local(task.examples, 0, 1)
+    with torch.no_grad():
+        found = task.losses(reader, batch)["loss"]
+        logits = reader(*batch.tokens.arguments)
+    expected = 0.0
+    for row, example in enumerate(task.examples):
+        allowed = batch.content_QT[row].clone()
+        allowed[0] = True
+        for side, columns in enumerate((example.starts, example.ends)):
+            scores = logits[row, side].masked_fill(~allowed, -torch.inf)
+            expected += float(scores.logsumexp(0) - scores[list(columns)].logsumexp(0)) / 2
+    assert float(found) == pytest.approx(expected, rel=1e-4)
+    reader.config = replace(reader.config, null_logit=False)
+
+
+def test_a_reader_that_abstains_gives_no_answer(
+    reader: Reader, passage: QuestionedPassage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the logit of no answer is above that of the best phrase, and only if it has learned to."""
+    certain = reader_predictions(reader, [passage])
+    (read,) = reader.read([(passage.passage.text, [q.text for q in passage.questions])])
+    best = [prediction.score for prediction in certain]
+    null_Q = np.array([best[0] + 1, best[1] - 1, best[2] + 1], dtype=np.float32)
+    monkeypatch.setattr(reader, "read", lambda texts: iter([replace(read, null_Q=null_Q)]))
+    monkeypatch.setattr(reader, "config", replace(reader.config, null_logit=True))
+    assert reader_predictions(reader, [passage]) == certain
+    abstaining = reader_predictions(reader, [passage], abstains=True)
+    assert [p.answer for p in abstaining] == ["", certain[1].answer, ""]
+    monkeypatch.setattr(reader, "config", replace(reader.config, null_logit=False))
+    assert reader_predictions(reader, [passage], abstains=True) == certain
 
 
 def test_predictions_are_phrases_of_the_passage(reader: Reader, passage: QuestionedPassage) -> None:

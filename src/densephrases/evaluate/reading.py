@@ -119,8 +119,8 @@ def read_again(encoder: Encoder, passages: Sequence[QuestionedPassage]) -> list[
     ids = encoder.tokens.questions([question.text for _, question in asked])
     jobs = [(row, window) for row, (number, _) in enumerate(asked) for window in tokenized[number].windows]
     logits = [np.full((len(tokenized[number].offsets), 2), -np.inf, dtype=np.float32) for number, _ in asked]
-    for (row, window), found_T2 in zip(jobs, encoder.read([(ids[row], window) for row, window in jobs]), strict=True):
-        logits[row][window.own] = found_T2[window.own_start - window.start : window.own_stop - window.start]
+    for (row, window), found in zip(jobs, encoder.read([(ids[row], window) for row, window in jobs]), strict=True):
+        logits[row][window.own] = found.tokens_T2[window.own_start - window.start : window.own_stop - window.start]
     return [
         _read_prediction(passages[number], number, question, tokenized[number], logits_T2)
         for (number, question), logits_T2 in zip(asked, logits, strict=True)

@@ -50,6 +50,17 @@ class QuestionVectors:
         return len(self.start_BD)
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingLogits:
+    """Start and end logits of a window's passage tokens, read together with a question.
+
+    `null`, start and end together, says that the answer is not there; None in models that have not learned it.
+    """
+
+    tokens_T2: Floats
+    null: float | None
+
+
 class Encoder(ABC):
     """Turns text into vectors in batches of similar length; subclasses compute one padded batch."""
 
@@ -139,21 +150,24 @@ class Encoder(ABC):
                 coherency_B[rows] = coherency
         return QuestionVectors(start_BD, end_BD, coherency_B)
 
-    def read(self, pairs: Sequence[tuple[Ids, Window]], check: Callable[[], None] = lambda: None) -> list[Floats]:
-        """Start and end logits (tokens, 2) of each window's passage tokens, read together with a question.
+    def read(
+        self, pairs: Sequence[tuple[Ids, Window]], check: Callable[[], None] = lambda: None
+    ) -> list[ReadingLogits]:
+        """The logits of each window, read together with a question.
 
         Args:
             pairs: A question, as `Tokens.questions` returns it, and a window of a passage.
             check: Called before each batch; what it raises ends the reading.
         """
         inputs = [self.tokens.reading_window(question, window) for question, window in pairs]
-        results: list[Floats] = [np.zeros((0, 2), dtype=np.float32)] * len(inputs)
+        results = [ReadingLogits(np.zeros((0, 2), dtype=np.float32), None)] * len(inputs)
         for rows in batches_by_length([_width(window) for window in inputs], self.tokens_per_batch):
             check()
             picked = [inputs[i] for i in rows]
             batch = token_batch([w.ids for w in picked], [w.types for w in picked], self.tokens.pad_id, _WIDTHS)
             for number, window, logits in zip(rows, picked, self.forward_reading(batch), strict=True):
-                results[number] = logits[window.first : window.first + window.stop - window.start]
+                null = float(logits[0].sum()) if self.config.null_logit else None
+                results[number] = ReadingLogits(logits[window.first : window.first + window.stop - window.start], null)
         return results
 
     def _empty(self, tokenized: TokenizedPassage) -> PassageVectors:
@@ -198,7 +212,9 @@ class DelegatingEncoder(Encoder):
     def forward_reading(self, batch: TokenBatch) -> Floats:
         return self.base.forward_reading(batch)
 
-    def read(self, pairs: Sequence[tuple[Ids, Window]], check: Callable[[], None] = lambda: None) -> list[Floats]:
+    def read(
+        self, pairs: Sequence[tuple[Ids, Window]], check: Callable[[], None] = lambda: None
+    ) -> list[ReadingLogits]:
         return self.base.read(pairs, check)
 
     def open_ahead(self, reading: bool = False) -> None:

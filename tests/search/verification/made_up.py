@@ -74,8 +74,8 @@ def word_spans(passage: str) -> list[tuple[int, int]]:
     return [(start, stop - 1) for start, stop in pairwise(edges)]
 
 
-def read_alone(encoder: Encoder, question: str, text: str, title: str) -> tuple[Sequence[Any], Floats]:
-    """Offsets and logits of all tokens of a short passage, by one input of its own."""
+def read_alone(encoder: Encoder, question: str, text: str, title: str) -> tuple[Sequence[Any], Floats, float]:
+    """Offsets and logits of all tokens of a short passage, by one input of its own, and the logit of no answer."""
     tokens = encoder.tokens
     asked = tokens.tokenizer.encode(question.rstrip("?"), add_special_tokens=False).ids
     named = tokens.tokenizer.encode(title, add_special_tokens=False).ids[: encoder.config.title_tokens]
@@ -84,4 +84,4 @@ def read_alone(encoder: Encoder, question: str, text: str, title: str) -> tuple[
     ids = np.array([[cls, *asked, sep, *named, sep, *body.ids, sep]])
     types = np.array([[0] * (len(asked) + 2) + [1] * (len(named) + len(body.ids) + 2)])
     logits = encoder.forward_reading(TokenBatch(ids, types, np.ones_like(ids)))[0]
-    return body.offsets, logits[len(asked) + len(named) + 3 : -1]
+    return body.offsets, logits[len(asked) + len(named) + 3 : -1], float(logits[0].sum())

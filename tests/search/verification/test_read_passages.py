@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from densephrases.model.encoder import ReadingLogits
 from densephrases.model.tokenizer import TokenizedPassage
 from densephrases.search.verification.read_passages import READ_TOKENS, ReadPassage, reading_excerpt
 from densephrases.text.passages import Passage
@@ -25,7 +26,7 @@ HEADINGS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 9)).map(lambda 
 def test_the_best_phrase_is_that_of_all_spans(text: str, seed: int, headings: list[tuple[int, int]]) -> None:
     passage = tokenized(MadeUpReader(max_words=3), text)
     logits_T2 = np.random.default_rng(seed).integers(-9, 9, (len(passage.offsets), 2)).astype(np.float32)
-    read = ReadPassage.from_window(text, passage, passage.windows[0], logits_T2, headings)
+    read = ReadPassage.from_window(text, passage, passage.windows[0], ReadingLogits(logits_T2, None), headings)
     spans = [
         (logits_T2[i, 0] + logits_T2[j, 1], int(passage.offsets[i, 0]), int(passage.offsets[j, 1]))
         for i in range(len(logits_T2))
@@ -50,7 +51,9 @@ def test_a_phrase_that_was_not_read_has_no_logit() -> None:
     passage = tokenized(MadeUpReader(), text)
     tokens = MadeUpReader().tokens
     window = tokens.excerpt(passage.windows[0], 1, 3)  # "tower in"
-    read = ReadPassage.from_window(text, passage, window, np.array([[1, 2], [3, 4]], dtype=np.float32))
+    logits = ReadingLogits(np.array([[1, 2], [3, 4]], dtype=np.float32), 5.0)
+    read = ReadPassage.from_window(text, passage, window, logits)
+    assert read.null == 5.0
     assert read.logit(4, 12) == 1 + 4
     assert read.logit(0, 9) is None
     assert read.logit(4, 18) is None

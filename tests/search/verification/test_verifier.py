@@ -28,8 +28,8 @@ from tests.search.verification.made_up import MadeUpReader, read_alone, result, 
 
 TEXT = "the tower of paris was built in 1889 by a man on the river. it is a city"
 QUESTIONS = ["who built the tower", "when was it built?", "what is it"]
-WEIGHTS = VerificationWeights(reader=1.25, retrieval=0.5, agreement=0.75)
-CONFIDENCE = VerifiedConfidence(intercept=-1.0, score=0.05, gap=0.1, log_probability=0.2, unverified=1.0)
+WEIGHTS = VerificationWeights(reader=1.25, retrieval=0.5, agreement=0.75, margin=0.5)
+CONFIDENCE = VerifiedConfidence(intercept=-1.0, score=0.05, gap=0.1, log_probability=0.2, unverified=1.0, margin=0.1)
 
 
 def made_up_results(seed: int, unit: Unit = "phrase") -> list[Answer]:
@@ -61,7 +61,7 @@ def ranked_by_hand(
     best = []
     for (document, begin), members in list(passages.items())[:count]:
         text = members[0].passage
-        offsets, logits = read_alone(encoder, question, text, members[0].document.title)
+        offsets, logits, null = read_alone(encoder, question, text, members[0].document.title)
         names = [normalize_answer(member.phrase.text) for member in members]
         spans = [
             (float(logits[i][0] + logits[j][1]), offsets[i][0], offsets[j][1])
@@ -77,16 +77,21 @@ def ranked_by_hand(
                 name = normalize_answer(text[start:end])
                 agreement = 1 / (names.index(name) + 1) if name in names else 0.0
                 scored.append(
-                    weights.reader * reader + weights.retrieval * members[0].score + weights.agreement * agreement
+                    weights.reader * reader
+                    + weights.retrieval * members[0].score
+                    + weights.agreement * agreement
+                    + weights.margin * (reader - null if encoder.config.null_logit else 0.0)
                 )
         if scored:
             best.append((max(scored), document, begin, text))
     return sorted(best, key=lambda row: -row[0])
 
 
-@given(st.integers(0, 2**32), st.integers(1, 6), st.sampled_from(QUESTIONS))
-def test_the_best_phrases_by_reader_and_search_come_first(seed: int, count: int, question: str) -> None:
-    encoder, results = MadeUpReader(), made_up_results(seed)
+@given(st.integers(0, 2**32), st.integers(1, 6), st.sampled_from(QUESTIONS), st.booleans())
+def test_the_best_phrases_by_reader_and_search_come_first(
+    seed: int, count: int, question: str, null_logit: bool
+) -> None:
+    encoder, results = MadeUpReader(null_logit=null_logit), made_up_results(seed)
     (answers,) = Verifier(encoder, WEIGHTS)([question], [results], count)
     expected = ranked_by_hand(encoder, question, results, count, WEIGHTS)
     verified = [answer for answer in answers if answer.verified]
@@ -147,7 +152,7 @@ def test_auto_reads_only_where_confidence_is_low() -> None:
 
 def test_verified_answers_have_a_confidence_of_their_own() -> None:
     results = made_up_results(5)
-    verifier = Verifier(MadeUpReader(), replace(WEIGHTS, confidence=CONFIDENCE))
+    verifier = Verifier(MadeUpReader(null_logit=True), replace(WEIGHTS, confidence=CONFIDENCE))
     (answers,) = verifier(["who"], [results], 2)
     (read,) = verifier.read(["who"], [results], [2])
     logits = [each.passage.logits_T2 for each in read]
@@ -156,10 +161,12 @@ def test_verified_answers_have_a_confidence_of_their_own() -> None:
     begin = answers[0].passage_start
     reader = best.passage.logit(answers[0].phrase.start - begin, answers[0].phrase.end - begin)
     assert reader is not None
+    assert best.passage.null is not None
     names = {normalize_answer(a.phrase.text): a.confidence or 0.0 for a in reversed(best.results)}
     before = names.get(normalize_answer(answers[0].phrase.text), 0.0)
     gap = answers[0].score - answers[1].score
     logit = -1.0 + 0.05 * answers[0].score + 0.1 * gap + 0.2 * (reader - normalizer) + 1.0 * before
+    logit += 0.1 * (reader - best.passage.null)
     assert answers[0].confidence == pytest.approx(1 / (1 + np.exp(-logit)), rel=1e-5)
     without = [replace(each, confidence=None) for each in results]
     assert all(answer.confidence is None for answer in verifier(["who"], [without], 2)[0])

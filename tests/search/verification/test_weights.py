@@ -13,18 +13,25 @@ from densephrases.search.verification.weights import (
     confidence_features,
 )
 
-CONFIDENCE = VerifiedConfidence(intercept=-1.0, score=0.1, gap=0.2, log_probability=0.3, unverified=2.0)
+CONFIDENCE = VerifiedConfidence(intercept=-1.0, score=0.1, gap=0.2, log_probability=0.3, unverified=2.0, margin=0.4)
 
 
-def features(reader: float, retrieval: float, agreement: float, log: float = -1.0, before: float = 0.5) -> Any:
+def features(
+    reader: float, retrieval: float, agreement: float, log: float = -1.0, before: float = 0.5, margin: float = 0.0
+) -> Any:
     return RankingFeatures(
-        reader=reader, retrieval=retrieval, agreement=agreement, log_probability=log, unverified=before
+        reader=reader,
+        retrieval=retrieval,
+        agreement=agreement,
+        log_probability=log,
+        unverified=before,
+        margin=margin,
     )
 
 
 def test_the_score_is_a_weighted_sum() -> None:
-    weights = VerificationWeights(reader=2.0, retrieval=0.5, agreement=3.0)
-    assert weights.score(features(1.0, 10.0, 0.5)) == 2.0 + 5.0 + 1.5
+    weights = VerificationWeights(reader=2.0, retrieval=0.5, agreement=3.0, margin=0.25)
+    assert weights.score(features(1.0, 10.0, 0.5, margin=8.0)) == 2.0 + 5.0 + 1.5 + 2.0
     assert VerificationWeights().score(features(1.0, 10.0, 0.5)) == 11.0
 
 
@@ -54,11 +61,11 @@ def test_other_values_are_refused(values: dict[str, Any]) -> None:
         VerificationWeights.from_dict(values)
 
 
-def test_confidence_is_a_logistic_function_of_four_features() -> None:
-    ranked = [features(0, 0, 0, -0.5, 0.8), features(0, 0, 0, -2.0, 0.1)]
+def test_confidence_is_a_logistic_function_of_five_features() -> None:
+    ranked = [features(0, 0, 0, -0.5, 0.8, 4.0), features(0, 0, 0, -2.0, 0.1, -3.0)]
     rows = confidence_features([5.0, 3.0], ranked)
-    assert rows.tolist() == [[5.0, 2.0, -0.5, 0.8], [3.0, -2.0, -2.0, 0.1]]
-    logits = rows @ np.array([0.1, 0.2, 0.3, 2.0]) - 1.0
+    assert rows.tolist() == [[5.0, 2.0, -0.5, 0.8, 4.0], [3.0, -2.0, -2.0, 0.1, -3.0]]
+    logits = rows @ np.array([0.1, 0.2, 0.3, 2.0, 0.4]) - 1.0
     np.testing.assert_allclose(CONFIDENCE.probability([5.0, 3.0], ranked), 1 / (1 + np.exp(-logits)))
-    assert confidence_features([5.0], ranked[:1]).tolist() == [[5.0, 0.0, -0.5, 0.8]]
-    assert confidence_features([], []).shape == (0, 4)
+    assert confidence_features([5.0], ranked[:1]).tolist() == [[5.0, 0.0, -0.5, 0.8, 4.0]]
+    assert confidence_features([], []).shape == (0, 5)

@@ -147,6 +147,48 @@ def test_a_phrase_model_that_agrees_has_nothing_to_learn(
     assert float(losses["across"]) == pytest.approx(0.0, abs=1e-2)
 
 
+@pytest.mark.parametrize("padding", [Padding(), Padding(questions=20, passages=8, passage_tokens=32)])
+def test_every_passage_has_its_answer_or_none(
+    model: PhraseModel, examples: Sequence[PassageExample], padding: Padding
+) -> None:
+    """The null loss by hand: of questions that their passage answers, and of one that it does not."""
+    plan = ReadingPlan(questions=3, passages=3, unanswerable=2)
+    unanswerable = replace(examples[2].questions[0], spans=(), answer=10_000)
+    asked = [*examples[:2], replace(examples[2], unanswerable=(unanswerable,)), *examples[3:]]
+    batch = collate(asked, model.tokens.pad_id, None, padding, 1.0, None, plan.questions, plan.unanswerable)
+    rows = batch.read_R.tolist()
+    assert len(rows) == 5
+    assert batch.unanswerable_Q[rows].tolist() == [0, 0, 0, 1, 0]
+    assert batch.weight_Q[rows].tolist() == [1, 1, 1, 0, 0], "the last row fills up"
+    with torch.no_grad():
+        vectors_PTD, _, questions, _ = model(batch.passages.arguments, [g.arguments for g in batch.questions])
+        bounds_RP = passage_bounds(batch, vectors_PTD, questions)
+        layout = ReadingLayout.most_confused(batch, bounds_RP, plan, len(model.tokens.specials.before))
+        logits_NW2 = model.reading_states(*reading_inputs(batch, layout, model.tokens))
+        losses = reading_losses(batch, vectors_PTD, questions, logits_NW2, layout, "student_teacher")
+    logits_2RCT = on_passages(logits_NW2, batch, layout)
+    expected = 0.0
+    for r, row in enumerate(rows[:4]):
+        for side, columns_QK in enumerate((batch.starts_QK, batch.ends_QK)):
+            of_others = []
+            for c, passage in enumerate(layout.passage_RC[r].tolist()):
+                same = (batch.answer_Q == batch.answer_Q[row]) & (batch.owner_Q == passage)
+                if c > 0 and same.any():
+                    continue
+                null = logits_NW2[3 * r + c, 0, side]
+                scores_N = torch.cat([logits_2RCT[side, r, c], null[None]])
+                gold = [column for column in columns_QK[row].tolist() if column >= 0] if c == 0 and r < 3 else [-1]
+                loss = float(scores_N.logsumexp(0) - scores_N[gold].logsumexp(0))
+                if c == 0:
+                    expected += loss / 2
+                else:
+                    of_others.append(loss)
+            expected += sum(of_others) / max(len(of_others), 1) / 2
+    assert losses["null"] == pytest.approx(expected * float(batch.weight_Q.sum()) / 3, rel=1e-4)
+
+
 def test_impossible_plans() -> None:
+    with pytest.raises(ConfigError, match=r"reading\.unanswerable=3"):
+        ReadingPlan(unanswerable=3)
     with pytest.raises(ConfigError, match=r"reading\.passages=0"):
         ReadingPlan(passages=0)

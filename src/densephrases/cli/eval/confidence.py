@@ -14,7 +14,9 @@ from densephrases.cli.extras import require
 from densephrases.cli.options import AsJson, Model, SquadData
 
 if TYPE_CHECKING:
-    from densephrases.evaluate.tune.confidence import ConfidenceReport
+    from collections.abc import Sequence
+
+    from densephrases.evaluate.tune.confidence import AskedQuestion, ConfidenceReport
     from densephrases.model.encoder import Encoder
 
 UnanswerableOption = Annotated[
@@ -74,27 +76,29 @@ def measure_confidence(
     off_topic: Path | None,
     index: Path | None,
 ) -> "ConfidenceReport":
-    from densephrases.data.files import read_questions
     from densephrases.data.squad import read_squad
-    from densephrases.evaluate.tune.confidence import (
-        articles_of,
-        asked_off_topic,
-        asked_with_swapped_names,
-        asked_without_article,
-        judge,
-        questions_about,
-        report,
-    )
+    from densephrases.evaluate.tune.confidence import articles_of, judge, questions_about, report
 
     passages = read_squad(data)
     asked = questions_about(passages, None if unanswerable is None else read_squad(unanswerable))
-    without_article = asked_without_article(asked, absent)
-    asked += without_article + asked_with_swapped_names(asked, swapped)
-    if off_topic is not None:
-        asked += asked_off_topic(read_questions(off_topic).questions, len(without_article))
+    asked += unanswerable_questions(asked, absent, swapped, off_topic)
     articles = list(articles_of(passages))
     with article_index(index, articles, encoder) as opened, progress_bar("asking", len(asked)) as advance:
         return report(judge(opened, articles, asked, advance))
+
+
+def unanswerable_questions(
+    asked: "Sequence[AskedQuestion]", absent: float, swapped: float, off_topic: Path | None
+) -> "list[AskedQuestion]":
+    """What is asked beside a file's questions, that its articles do not answer or only by chance."""
+    from densephrases.data.files import read_questions
+    from densephrases.evaluate.tune.confidence import asked_off_topic, asked_with_swapped_names, asked_without_article
+
+    without_article = asked_without_article(asked, absent)
+    further = [*without_article, *asked_with_swapped_names(asked, swapped)]
+    if off_topic is not None:
+        further += asked_off_topic(read_questions(off_topic).questions, len(without_article))
+    return further
 
 
 def show_confidence(found: "ConfidenceReport", plot: Path | None, as_json: bool) -> None:

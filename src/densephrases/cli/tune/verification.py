@@ -9,7 +9,13 @@ from rich.console import Console
 from rich.table import Table
 
 from densephrases.cli.article_index import ArticleIndexOption, article_index, progress_bar
-from densephrases.cli.eval.confidence import AbsentOption, UnanswerableOption
+from densephrases.cli.eval.confidence import (
+    AbsentOption,
+    OffTopicOption,
+    SwappedOption,
+    UnanswerableOption,
+    unanswerable_questions,
+)
 from densephrases.cli.extras import require
 from densephrases.cli.options import AsJson, SquadData
 from densephrases.cli.tune.model_folder import DryRun, ModelArgument, folder_to_tune
@@ -25,6 +31,8 @@ def verification(
     passages: Annotated[int, typer.Option(min=1, max=20, help="Passages to read for each question.")] = 3,
     unanswerable: UnanswerableOption = None,
     absent: AbsentOption = 0.25,
+    swapped: SwappedOption = 0.1,
+    off_topic: OffTopicOption = None,
     index: ArticleIndexOption = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
@@ -36,7 +44,7 @@ def verification(
     """
     require("evaluate", "sklearn")
     from densephrases.data.squad import read_squad
-    from densephrases.evaluate.tune.confidence import articles_of, asked_without_article, questions_about
+    from densephrases.evaluate.tune.confidence import articles_of, questions_about
     from densephrases.evaluate.tune.quantizer import spread_out
     from densephrases.evaluate.tune.verification import read_questions, verification_report
     from densephrases.model.load import load
@@ -46,7 +54,7 @@ def verification(
     asked = list(
         spread_out(questions_about(squad, None if unanswerable is None else read_squad(unanswerable)), questions)
     )
-    asked += asked_without_article(asked, absent)
+    asked += unanswerable_questions(asked, absent, swapped, off_topic)
     articles, encoder = list(articles_of(squad)), load(folder)
     with article_index(index, articles, encoder) as opened, progress_bar("asking and reading", len(asked)) as advance:
         found = verification_report(read_questions(opened, articles, asked, passages, advance), passages)
@@ -67,7 +75,7 @@ def _print_report(found: "VerificationReport") -> None:
     )
     typer.echo(
         f"weights: reader {weights['reader']:.3f}, search {weights['retrieval']:.3f}, "
-        f"agreement {weights['agreement']:.3f}"
+        f"agreement {weights['agreement']:.3f}, margin {weights['margin']:.3f}"
     )
     table = Table("read if confidence is below", "questions read for %", "EM", "", title="verify='auto'")
     for row in found.rows:

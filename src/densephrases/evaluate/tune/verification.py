@@ -2,7 +2,7 @@
 
 Questions are asked of an index of a file's articles, and the passages of the first results are read. Weights maximise
 the likelihood of the right phrases among all phrases that were read; the confidence of verified answers is fitted like
-that of others, with questions whose article is missing.
+that of others, with questions that the articles do not answer.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ from densephrases.text.documents import Document
 PASSAGES = 3
 TOLERANCE = 0.3  # points of exact match that "auto" may lose against reading always
 SHARES = tuple(number / 20 for number in range(21))
-RANKED_BY = ("reader", "retrieval", "agreement")
+RANKED_BY = ("reader", "retrieval", "agreement", "margin")
 
 # Shape suffixes: Q questions, C phrases of a question, F features, N questions of a measure.
 
@@ -125,7 +125,7 @@ def verification_report(read: Sequence[VerifiedQuestion], passages: int = PASSAG
     """Fits all weights and measures what they do."""
     weights = replace(fit_ranking(read), passages=passages)
     confidence, error = fit_verified_confidence(read, weights)
-    answerable = [each for each in read if each.asked.question.answers]
+    answerable = [each for each in read if each.asked.kind == "answerable"]
     rows = auto_table(answerable, weights)
     chosen = choose_auto(rows)
     by_one = [_verified_right(each, weights, first_only=True) for each in answerable]
@@ -185,10 +185,8 @@ def fit_verified_confidence(
             f"Of {len(right_N)} verified answers {int(right_N.sum())} are right; confidence needs examples of both."
         )
     _, intercept, weights_F = fit_nonnegative(np.array(rows), right_N, L2)
-    score, gap, log_probability, unverified = weights_F.tolist()
-    fitted = VerifiedConfidence(
-        intercept=intercept, score=score, gap=gap, log_probability=log_probability, unverified=unverified
-    )
+    names = ("score", "gap", "log_probability", "unverified", "margin")
+    fitted = VerifiedConfidence(intercept=intercept, **dict(zip(names, weights_F.tolist(), strict=True)))
     probability_N = 1 / (1 + np.exp(-(np.array(rows) @ weights_F + intercept)))
     return fitted, 100 * expected_calibration_error(probability_N, right_N.astype(bool))
 

@@ -197,7 +197,8 @@ def _reading_difference(model: PhraseModel, encoder: OnnxEncoder) -> float:
     questions = encoder.tokens.questions(_QUESTIONS)
     pairs = [(question, passage.windows[0]) for question, passage in zip(questions, passages, strict=True)]
     found, expected = (
-        np.concatenate([logits.ravel() for logits in reader.read(pairs)])[None] for reader in (model.encoder(), encoder)
+        np.concatenate([logits.tokens_T2.ravel() for logits in reader.read(pairs)])[None]
+        for reader in (model.encoder(), encoder)
     )
     return _relative(found, expected)
 

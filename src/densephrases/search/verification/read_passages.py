@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from densephrases.arrays import Floats, Ints, Mask
+from densephrases.model.encoder import ReadingLogits
 from densephrases.model.tokenizer import TokenizedPassage, Tokens, Window
 from densephrases.search.scoring.in_passage import Span, best_span
 from densephrases.text.words import is_inside_word
@@ -31,13 +32,17 @@ def reading_excerpt(tokens: Tokens, passage: TokenizedPassage, start: int) -> Wi
 
 @dataclass(frozen=True, slots=True)
 class ReadPassage:
-    """The tokens of a passage that were read: offsets in its text, longest phrases, start and end logits."""
+    """The tokens of a passage that were read: offsets in its text, longest phrases, start and end logits.
+
+    `null` is the logit of no answer, None where the model has not learned it.
+    """
 
     text: str
     offsets_T2: Ints
     max_span_T: Ints  # within these tokens
     logits_T2: Floats
     headings: Sequence[tuple[int, int]] = ()  # of which no phrase is taken
+    null: float | None = None
 
     @classmethod
     def from_window(
@@ -45,11 +50,12 @@ class ReadPassage:
         text: str,
         passage: TokenizedPassage,
         window: Window,
-        logits_T2: Floats,
+        logits: ReadingLogits,
         headings: Sequence[tuple[int, int]] = (),
     ) -> "ReadPassage":
         max_span_T = np.minimum(passage.max_span[window.start : window.stop], window.stop - 1) - window.start
-        return cls(text, passage.offsets[window.start : window.stop], max_span_T, logits_T2, headings)
+        offsets_T2 = passage.offsets[window.start : window.stop]
+        return cls(text, offsets_T2, max_span_T, logits.tokens_T2, headings, logits.null)
 
     def best_phrase(self) -> tuple[int, int, float] | None:
         """Characters and logit of the best phrase that begins and ends at word boundaries and has a letter or digit."""

@@ -102,12 +102,12 @@ class Verifier:
                 if window is not None:
                     pairs.append((ids[number], window))
                     places.append((number, key))
-        logits = self.encoder.read(pairs, check)
+        found = self.encoder.read(pairs, check)
         read: list[list[ReadResults]] = [[] for _ in groups]
-        for (number, key), (_, window), logits_T2 in zip(places, pairs, logits, strict=True):
+        for (number, key), (_, window), logits in zip(places, pairs, found, strict=True):
             members = groups[number][key]
             first = members[0]
-            passage = ReadPassage.from_window(first.passage, tokenized[key], window, logits_T2, headings_in(first))
+            passage = ReadPassage.from_window(first.passage, tokenized[key], window, logits, headings_in(first))
             read[number].append(ReadResults(members, passage))
         return read
 
@@ -190,6 +190,7 @@ def _phrases_of_passage(read: ReadResults, normalizer: float) -> Iterator[ReadPh
             agreement=0.0 if rank is None else 1 / rank,
             log_probability=logit - normalizer,
             unverified=0.0 if rank is None else read.results[rank - 1].confidence or 0.0,
+            margin=0.0 if read.passage.null is None else logit - read.passage.null,
         )
         yield ReadPhrase(first, start, end, features)
 

@@ -31,6 +31,7 @@ class RankingFeatures:
             phrase that is none of its results.
         log_probability: Of the phrase, by the reader, among all phrases of all tokens read for the question.
         unverified: The confidence that search has in the same phrase; 0 if it is none of its results.
+        margin: By how much its logit is above that of no answer in the passage; 0 where the model has none.
     """
 
     reader: float
@@ -38,6 +39,7 @@ class RankingFeatures:
     agreement: float
     log_probability: float
     unverified: float
+    margin: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,7 @@ class VerifiedConfidence:
         gap: Weight of the difference to the best combined score of another verified passage, 0 if there is none.
         log_probability: Weight of `RankingFeatures.log_probability`.
         unverified: Weight of `RankingFeatures.unverified`.
+        margin: Weight of `RankingFeatures.margin`.
     """
 
     intercept: float
@@ -56,21 +59,22 @@ class VerifiedConfidence:
     gap: float
     log_probability: float
     unverified: float
+    margin: float
 
     def probability(self, scores: Sequence[float], ranked: Sequence[RankingFeatures]) -> Numbers:
         """Of each verified answer of a question, given by descending score."""
-        weights_F = np.array([self.score, self.gap, self.log_probability, self.unverified])
+        weights_F = np.array([self.score, self.gap, self.log_probability, self.unverified, self.margin])
         return logistic((confidence_features(scores, ranked) * weights_F).sum(axis=1) + self.intercept)
 
 
 def confidence_features(scores: Sequence[float], ranked: Sequence[RankingFeatures]) -> Numbers:
-    """(K, F): score, gap, log-probability and unverified confidence."""
+    """(K, F): score, gap, log-probability, unverified confidence and margin."""
     scores_K = np.asarray(scores, dtype=np.float64)
     gap_K = scores_K - scores_K[:1]
     if len(scores_K):
         gap_K[0] = scores_K[0] - scores_K[1] if len(scores_K) > 1 else 0.0
-    of_reader = [(each.log_probability, each.unverified) for each in ranked]
-    return np.column_stack([scores_K, gap_K, np.array(of_reader, dtype=np.float64).reshape(-1, 2)])
+    of_reader = [(each.log_probability, each.unverified, each.margin) for each in ranked]
+    return np.column_stack([scores_K, gap_K, np.array(of_reader, dtype=np.float64).reshape(-1, 3)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,13 +90,15 @@ class VerificationWeights:
     reader: float = 1.0
     retrieval: float = 1.0
     agreement: float = 0.0
+    margin: float = 0.0
     auto_below: float = 0.5
     passages: int = 3
     confidence: VerifiedConfidence | None = None
 
     def score(self, phrase: RankingFeatures) -> float:
         """By which phrases of all passages that were read are ranked."""
-        return self.reader * phrase.reader + self.retrieval * phrase.retrieval + self.agreement * phrase.agreement
+        read = self.reader * phrase.reader + self.margin * phrase.margin
+        return read + self.retrieval * phrase.retrieval + self.agreement * phrase.agreement
 
     def to_dict(self) -> dict[str, float]:
         values = {name: float(getattr(self, name)) for name in _PLAIN}
