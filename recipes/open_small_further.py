@@ -1,4 +1,4 @@
-"""The small model for open questions, trained further: all questions first, then without the generated ones.
+"""The small model for open questions, trained further: what a passage does not answer, and more of everything.
 
 densephrases train reader recipes/open_small.py --out models/reader
 densephrases train phrases recipes/open_small_further.py --out models/small-further
@@ -23,6 +23,7 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
             data / "squad-entities.json.gz",  # generated: see recipes/questions
             data / "squad-nouns.json.gz",
             data / "enwiki-entities.json.gz",
+            data / "squad-unanswerable-train.json.gz",
         ),
         dev=data / "squad-dev.json.gz",
         held_out=(data / "squad-dev.json.gz", data / "squad-test.json.gz", data / "nq-passages-dev.json.gz"),
@@ -30,10 +31,12 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         hard_negatives_from=models / "open-small",
         lexical_weight=1.0,
         typed_share=0.15,
-        reading=ReadingPlan(questions=64, passages=4, teach_from=0),
+        reading=ReadingPlan(questions=56, passages=4, teach_from=0, unanswerable=12),
         batches=BatchPlan(questions=256, questions_per_passage=6, passages_per_group=3),
-        weights=LossWeights(distill=4.0, negative=2.0, tokens=1.0, reading=2.0, reading_distill=2.0, across=2.0),
-        annotated_from=4,
-        prebatch_from=2,
-        loop=LoopConfig(epochs=11, learning_rate=1e-4, warmup=0.015, compile=False),
+        weights=LossWeights(
+            distill=4.0, negative=2.0, tokens=1.0, reading=1.0, reading_distill=1.0, across=2.0, null=1.0
+        ),
+        annotated_from=2,
+        prebatch_from=0,
+        loop=LoopConfig(epochs=14, learning_rate=8e-5, warmup=0.015, compile=False),
     )

@@ -16,7 +16,7 @@ UNITS: tuple[AskedUnit, ...] = get_args(AskedUnit)
 DEFAULT_K = 5  # answers of a question, wherever it is asked
 
 Verify = int | Literal["auto"]
-DEFAULT_VERIFY: Verify = 0  # of models that read; others never verify
+DEFAULT_VERIFY: Verify = "auto"  # of models that read and have confidences; others never verify
 MOST_VERIFIED = 100  # passages of a question
 
 
@@ -40,7 +40,7 @@ class SearchRequest:
         truecase: Whether to restore capitals in questions without any. No effect if the model ignores case.
         verify: How many passages of the first results are read again together with the question, so that the best
             phrase by reader and search together comes first; 0 reads none, "auto" reads only where confidence is
-            low, None takes the default, which is 0. Needs a model that reads.
+            low, None is "auto" with a model that can do it. Needs a model that reads.
         explain: Whether each answer has an explanation: the parts of its score, and what of the question stands
             around it.
     """

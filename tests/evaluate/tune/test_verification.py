@@ -1,5 +1,6 @@
 """Weights of verification: those that made the data are found again, and the smallest share of reading is chosen."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -105,22 +106,37 @@ def test_verified_confidence_follows_the_truth() -> None:
 
 def test_the_table_goes_from_reading_never_to_reading_always() -> None:
     read, weights = made_up(1000), VerificationWeights(reader=1.5, retrieval=0.5)
+    weights = replace(weights, confidence=fit_verified_confidence(read, weights)[0])
     rows = auto_table(read, weights)
-    after = np.array([max(each.phrases[1], key=lambda p: weights.score(p.features)).text == "right" for each in read])
+
+    def best(phrases: list[ReadPhrase]) -> ReadPhrase:
+        return max(phrases, key=lambda phrase: weights.score(phrase.features))
+
+    def sure_by_one(each: VerifiedQuestion) -> float:
+        features = best(each.phrases[0]).features
+        assert weights.confidence is not None
+        return float(weights.confidence.probability([weights.score(features)], [features])[0])
+
+    by_one, after = (np.array([best(each.phrases[n]).text == "right" for each in read]) for n in range(2))
     before, sure = np.array([each.right for each in read]), np.array([each.confidence for each in read])
+    still = np.array([sure_by_one(each) for each in read])
     assert (rows[0].share, rows[-1].share) == (0.0, 100.0)
     assert rows[0].exact_match == pytest.approx(100 * before.mean())
     assert rows[-1].exact_match == pytest.approx(100 * after.mean())
     for row in rows[1:-1]:
         assert row.share == pytest.approx(100 * (sure < row.below).mean())
-        assert row.exact_match == pytest.approx(100 * np.where(sure < row.below, after, before).mean())
+        on = (sure < row.below) & (still < row.below)
+        right = np.where(on, after, np.where(sure < row.below, by_one, before))
+        assert row.exact_match == pytest.approx(100 * right.mean())
+        assert row.passages == pytest.approx(((sure < row.below) + 2 * on).mean())
+    assert rows[-1].passages == 3
 
 
-def test_the_smallest_share_that_is_nearly_as_good_is_chosen() -> None:
-    rows = [AutoRow(0.0, 0, 50.0), AutoRow(0.4, 30, 59.6), AutoRow(0.6, 50, 59.8), AutoRow(1.0, 100, 60.0)]
+def test_the_fewest_passages_that_are_nearly_as_good_are_chosen() -> None:
+    rows = [AutoRow(0, 0, 0, 50.0), AutoRow(0.4, 30, 0.5, 59.6), AutoRow(0.6, 50, 1, 59.8), AutoRow(1, 100, 3, 60.0)]
     assert choose_auto(rows) == rows[2]
     assert choose_auto(rows, 0.4) == rows[1]
-    worse = [AutoRow(0.0, 0, 50.0), AutoRow(1.0, 100, 40.0)]
+    worse = [AutoRow(0.0, 0, 0, 50.0), AutoRow(1.0, 100, 3, 40.0)]
     assert choose_auto(worse) == worse[0], "a reader that only harms is never asked"
 
 

@@ -21,14 +21,21 @@ def requested(reads: bool, calibrated: bool) -> RequestedVerification:
 
 def test_how_many() -> None:
     verification = requested(reads=True, calibrated=True)
-    assert verification.passages(SearchRequest()) == 0
+    assert verification.passages(SearchRequest()) == "auto"
     assert verification.passages(SearchRequest(verify=2)) == 2
-    assert verification.results(SearchRequest()) == 0
+    assert verification.results(SearchRequest(verify=0)) == 0
     assert verification.results(SearchRequest(verify=2)) == RIVALS, "as many as weights were fitted to"
     assert verification.results(SearchRequest(verify=5)) == 5 * RESULTS_PER_PASSAGE
     passages = verification.verifier.weights.passages
     assert verification.results(SearchRequest(verify="auto")) == passages * RESULTS_PER_PASSAGE
     verification.refuse_unfit(SearchRequest(verify="auto"))
+
+
+@pytest.mark.parametrize(("reads", "calibrated"), [(False, True), (True, False)])
+def test_models_that_cannot_read_where_confidence_is_low_do_not_read(reads: bool, calibrated: bool) -> None:
+    verification = requested(reads, calibrated)
+    assert verification.passages(SearchRequest()) == 0
+    assert verification.results(SearchRequest()) == 0
 
 
 @pytest.mark.parametrize(

@@ -143,18 +143,28 @@ def test_auto_reads_only_where_confidence_is_low() -> None:
     unsure = [replace(each, confidence=0.3) for each in sure]
     answers = Verifier(encoder, weights)(QUESTIONS, [sure, unsure, []], "auto")
     assert answers[0] == sure
-    assert answers[1] == Verifier(encoder, weights)(QUESTIONS[1:2], [unsure], 2)[0]
+    assert answers[1] == Verifier(encoder, weights)(QUESTIONS[1:2], [unsure], 2)[0], "still unsure after the first"
     assert answers[2] == []
     encoder.shapes.clear()
     Verifier(encoder, weights)(["who"], [sure], "auto")
     assert encoder.shapes == []
 
 
+@pytest.mark.parametrize("intercept", [-100.0, 100.0])
+def test_auto_reads_on_only_if_the_first_passage_leaves_it_unsure(intercept: float) -> None:
+    weights = replace(WEIGHTS, auto_below=0.6, passages=3, confidence=replace(CONFIDENCE, intercept=intercept))
+    encoder, unsure = MadeUpReader(), [replace(each, confidence=0.3) for each in made_up_results(5)]
+    assert len({(each.document.id, each.passage_start) for each in unsure}) >= 3
+    found = Verifier(encoder, weights)(["who"], [unsure], "auto")
+    assert sum(rows for rows, _ in encoder.shapes) == (1 if intercept > 0 else 3), "no passage twice"
+    assert found == Verifier(encoder, weights)(["who"], [unsure], 1 if intercept > 0 else 3)
+
+
 def test_verified_answers_have_a_confidence_of_their_own() -> None:
     results = made_up_results(5)
     verifier = Verifier(MadeUpReader(null_logit=True), replace(WEIGHTS, confidence=CONFIDENCE))
     (answers,) = verifier(["who"], [results], 2)
-    (read,) = verifier.read(["who"], [results], [2])
+    (read,) = verifier.read(["who"], [results], slice(2))
     logits = [each.passage.logits_T2 for each in read]
     normalizer = sum(np.log(np.exp(np.concatenate(logits)[:, side]).sum()) for side in range(2))
     (best,) = [each for each in read if each.passage.text == answers[0].passage]
@@ -230,7 +240,7 @@ def test_low_confidences_are_dropped_after_verification(index: PhraseIndex) -> N
 
 def test_timings_and_deadlines(index: PhraseIndex) -> None:
     timings = Timings()
-    index.search(QUESTIONS, timings=timings)
+    index.search(QUESTIONS, verify=0, timings=timings)
     assert timings.verification == 0
     index.search(QUESTIONS, verify=1, timings=timings)
     assert 0 < timings.verification < timings.total
@@ -240,8 +250,9 @@ def test_timings_and_deadlines(index: PhraseIndex) -> None:
         index.searcher.verification.verifier(QUESTIONS[:1], [index.search(QUESTIONS[0])], 2, deadline.check)
 
 
-def test_the_default_reads_nothing(index: PhraseIndex) -> None:
-    assert index.search(QUESTIONS[0]) == index.search(QUESTIONS[0], verify=0)
+def test_the_default_reads_where_confidence_is_low(index: PhraseIndex) -> None:
+    assert index.search(QUESTIONS) == index.search(QUESTIONS, verify="auto")
+    assert any(answer.verified for answers in index.search(QUESTIONS) for answer in answers)
 
 
 @pytest.mark.parametrize("verify", [1, "auto"])

@@ -25,6 +25,7 @@ from densephrases.search.verification.verifier import (
     ReadPhrase,
     Verifier,
     best_of_passages,
+    passage_key,
     phrases_of,
 )
 from densephrases.search.verification.weights import VerificationWeights, VerifiedConfidence, confidence_features
@@ -60,10 +61,17 @@ class VerifiedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AutoRow:
-    """Percentages: the questions that are read for if their confidence is below a point, and the exact match then."""
+    """What "auto" does if it reads below a confidence.
+
+    Attributes:
+        share: Percentage of the questions that are read for.
+        passages: Read for a question, on average.
+        exact_match: A percentage as well.
+    """
 
     below: float
     share: float
+    passages: float
     exact_match: float
 
 
@@ -97,7 +105,7 @@ def read_questions(
         texts = [each.question.text for each in batch]
         wanted = max(RIVALS, RESULTS_PER_PASSAGE * passages)
         results = index.search(texts, k=wanted, documents=searched, verify=0, overlapping=True)
-        read = verifier.read(index.searcher.truecased(texts), results, [passages] * len(batch))
+        read = verifier.read(index.searcher.truecased(texts), results, slice(passages))
         for each, answers, several in zip(batch, results, read, strict=True):
             if several:
                 found.append(_verified_question(each, answers, (phrases_of(several[:1]), phrases_of(several))))
@@ -125,6 +133,7 @@ def verification_report(read: Sequence[VerifiedQuestion], passages: int = PASSAG
     """Fits all weights and measures what they do."""
     weights = replace(fit_ranking(read), passages=passages)
     confidence, error = fit_verified_confidence(read, weights)
+    weights = replace(weights, confidence=confidence)
     answerable = [each for each in read if each.asked.kind == "answerable"]
     rows = auto_table(answerable, weights)
     chosen = choose_auto(rows)
@@ -139,7 +148,7 @@ def verification_report(read: Sequence[VerifiedQuestion], passages: int = PASSAG
         calibration_error=error,
         rows=rows,
         chosen=chosen,
-        weights=replace(weights, auto_below=chosen.below, confidence=confidence).to_dict(),
+        weights=replace(weights, auto_below=chosen.below).to_dict(),
     )
 
 
@@ -196,14 +205,29 @@ def auto_table(read: Sequence[VerifiedQuestion], weights: VerificationWeights) -
     if not read:
         raise DataError("No question has an answer; give a SQuAD file with some.")
     confidence_N = np.array([each.confidence for each in read])
-    before_N = np.array([each.right for each in read])
-    after_N = np.array([_verified_right(each, weights) for each in read])
+    by_one_N = np.array([_confidence_by_one(each, weights) for each in read])
+    count_N = np.array([len({passage_key(phrase.found) for phrase in each.phrases[1]}) for each in read])
+    right_3N = np.array(
+        [(each.right, _verified_right(each, weights, first_only=True), _verified_right(each, weights)) for each in read]
+    ).T
     rows = []
     for share in SHARES:
         below = 1.0 if share == 1 else float(np.quantile(confidence_N, share)) if share else 0.0
-        read_N = confidence_N < below if share < 1 else np.ones(len(read), dtype=bool)
-        rows.append(AutoRow(below, 100 * float(read_N.mean()), 100 * float(np.where(read_N, after_N, before_N).mean())))
+        read_N = confidence_N < below
+        on_N = read_N & (by_one_N < below)
+        right_N = np.where(on_N, right_3N[2], np.where(read_N, right_3N[1], right_3N[0]))
+        passages = np.where(on_N, count_N, read_N).mean()
+        rows.append(AutoRow(below, 100 * float(read_N.mean()), float(passages), 100 * float(right_N.mean())))
     return rows
+
+
+def _confidence_by_one(each: VerifiedQuestion, weights: VerificationWeights) -> float:
+    """Of the first answer after its passage was read."""
+    ranked = best_of_passages(each.phrases[0], weights)
+    if weights.confidence is None or not ranked:
+        return each.confidence
+    scores = [weights.score(phrase.features) for phrase in ranked]
+    return float(weights.confidence.probability(scores, [phrase.features for phrase in ranked])[0])
 
 
 def _verified_right(each: VerifiedQuestion, weights: VerificationWeights, *, first_only: bool = False) -> bool:
@@ -212,6 +236,6 @@ def _verified_right(each: VerifiedQuestion, weights: VerificationWeights, *, fir
 
 
 def choose_auto(rows: Sequence[AutoRow], tolerance: float = TOLERANCE) -> AutoRow:
-    """The smallest share of reading within `tolerance` points of the exact match of reading always."""
+    """The fewest passages within `tolerance` points of the exact match of reading always."""
     always = rows[-1].exact_match
-    return min((row for row in rows if row.exact_match >= always - tolerance), key=lambda row: row.share)
+    return min((row for row in rows if row.exact_match >= always - tolerance), key=lambda row: row.passages)

@@ -23,11 +23,10 @@ class RequestedVerification:
         return Verifier(self._encoder, weights)
 
     def passages(self, request: SearchRequest) -> Verify:
-        """What the request says, or the default; models that do not read have none."""
+        """What the request says, or the default, which models without a reading head or confidences do not have."""
         if request.verify is not None:
             return request.verify
-        reads = self._encoder.config.reads
-        return DEFAULT_VERIFY if reads and (self._calibrated or DEFAULT_VERIFY != "auto") else 0
+        return DEFAULT_VERIFY if self._encoder.config.reads and self._calibrated else 0
 
     def results(self, request: SearchRequest) -> int:
         """How many results it needs, whatever k."""

@@ -66,32 +66,35 @@ class Verifier:
         Args:
             questions: As the model encodes them.
             results: What search has found for each question, best first.
-            verify: How many different passages are read for each question, or "auto".
+            verify: How many different passages are read for each question. "auto" reads the first where confidence
+                is low, and the others if it still is.
             check: Called all along; what it raises ends the search.
         """
-        counts = [self._passages_to_read(each, verify) for each in results]
-        first = [each[: max(RIVALS, RESULTS_PER_PASSAGE * count)] for each, count in zip(results, counts, strict=True)]
-        read = self.read(questions, first, counts, check)
-        return [
-            self._verified(unread, phrases_of(passages)) if passages else list(unread)
-            for unread, passages in zip(results, read, strict=True)
-        ]
+        most = self.weights.passages if verify == "auto" else verify
+        first = [each[: max(RIVALS, RESULTS_PER_PASSAGE * most)] for each in results]
+        answers = [list(each) for each in results]
+        read: list[list[ReadResults]] = [[] for _ in results]
+        for passages in (slice(1), slice(1, most)) if verify == "auto" else (slice(most),):
+            rows = [row for row, each in enumerate(answers) if verify != "auto" or self._is_unsure(each)]
+            found = self.read([questions[row] for row in rows], [first[row] for row in rows], passages, check)
+            for row, further in zip(rows, found, strict=True):
+                read[row] += further
+                if further:
+                    answers[row] = self._verified(results[row], phrases_of(read[row]))
+        return answers
 
-    def _passages_to_read(self, results: Sequence[Answer], verify: int | Literal["auto"]) -> int:
-        if verify != "auto":
-            return verify if results else 0
-        sure = not results or (results[0].confidence or 0.0) >= self.weights.auto_below
-        return 0 if sure else self.weights.passages
+    def _is_unsure(self, answers: Sequence[Answer]) -> bool:
+        return bool(answers) and (answers[0].confidence or 0.0) < self.weights.auto_below
 
     def read(
         self,
         questions: Sequence[str],
         results: Sequence[Sequence[Answer]],
-        counts: Sequence[int],
+        passages: slice,
         check: Check = go_on,
     ) -> list[list[ReadResults]]:
-        """For each question its first passages, best first, at most as many as `counts` says."""
-        groups = [first_passages(each, count) for each, count in zip(results, counts, strict=True)]
+        """For each question those of the different passages of its results, best first."""
+        groups = [some_passages(each, passages) for each in results]
         tokenized = self._tokenized([members[0] for group in groups for members in group.values()])
         ids = self.encoder.tokens.questions(questions)
         pairs, places = [], []
@@ -137,14 +140,12 @@ class Verifier:
         return list(self.weights.confidence.probability(scores, [phrase.features for phrase in ranked]).tolist())
 
 
-def first_passages(results: Sequence[Answer], count: int) -> dict[PassageKey, list[Answer]]:
-    """The first `count` different passages of results, best first, with their results."""
+def some_passages(results: Sequence[Answer], passages: slice) -> dict[PassageKey, list[Answer]]:
+    """Some of the different passages of results, best first, with their results."""
     groups: dict[PassageKey, list[Answer]] = {}
     for answer in results:
-        key = passage_key(answer)
-        if key in groups or len(groups) < count:
-            groups.setdefault(key, []).append(answer)
-    return groups
+        groups.setdefault(passage_key(answer), []).append(answer)
+    return dict(list(groups.items())[passages])
 
 
 def headings_in(answer: Answer) -> list[tuple[int, int]]:

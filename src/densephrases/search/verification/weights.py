@@ -82,8 +82,9 @@ class VerificationWeights:
     """Attributes: weights of the features of the same names, and how `verify="auto"` decides.
 
     Attributes:
-        auto_below: "auto" reads only if the confidence of the first answer is below this.
-        passages: Number of passages that "auto" then reads.
+        auto_below: "auto" reads a passage only if the confidence of the first answer is below this, and further
+            ones only if that of the verified answer still is.
+        passages: Number of passages that "auto" reads at most.
         confidence: None takes the confidence that search has in the passage.
     """
 
