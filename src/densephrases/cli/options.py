@@ -37,7 +37,8 @@ VerifyOption = Annotated[
         "--verify",
         metavar="N|auto",
         parser=passages_to_verify,
-        help="Read the first N passages again and put the best phrase first; auto: only where confidence is low.",
+        help="Read the first N passages again and put the best phrase first; auto: only where confidence is low "
+        "[default: auto if the model reads, else 0].",
     ),
 ]
 PreferTitles = Annotated[bool, typer.Option(help="Prefer answers from documents titled with the subject.")]

@@ -47,7 +47,7 @@ MaxQuestion = Annotated[int, typer.Option(help="Maximum characters of a question
 MaxQuestions = Annotated[int, typer.Option(help="Maximum questions in a request.")]
 MaxK = Annotated[int, typer.Option(help="Maximum answers per question.")]
 MaxEffort = Annotated[float, typer.Option(help="Maximum effort of a search, 0 to 1.")]
-MaxVerify = Annotated[int, typer.Option(help="Maximum passages that are read again for a question.")]
+MaxVerify = Annotated[int, typer.Option(help="Maximum passages that are read again for a question; 0 reads none.")]
 MaxExactVectors = Annotated[
     int, typer.Option(help="Token vectors of the index up to which an exact search is allowed.")
 ]

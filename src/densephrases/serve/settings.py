@@ -42,8 +42,9 @@ class Limits:
         if not 0 <= self.effort <= 1:
             raise ConfigError(f"effort={self.effort} is no limit; expected a number from 0 to 1.")
         for each in fields(self):
-            if each.name != "effort" and getattr(self, each.name) < 1:
-                raise ConfigError(f"{each.name}={getattr(self, each.name)} is no limit; expected at least 1.")
+            least = 0 if each.name == "verify" else 1
+            if each.name != "effort" and getattr(self, each.name) < least:
+                raise ConfigError(f"{each.name}={getattr(self, each.name)} is no limit; expected at least {least}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

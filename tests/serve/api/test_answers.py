@@ -140,12 +140,15 @@ def test_verified_answers(tmp_path: Path) -> None:
         for verify in (None, 0, 1, 2, "auto"):
             found = service.ask(verify=verify).json["results"][0]["answers"]
             assert found == [as_json(answer) for answer in index.search(QUESTION, verify=verify)]
-            assert found[0]["verified"] is bool(verify)
+            assert found[0]["verified"] is (verify != 0)
         dear = service.ask(verify=3)
         assert is_problem(dear, 422, "over_limit")
         assert "verify=3; this service takes at most 2 (limit: verify)." in dear.json["detail"]
         for wrong in (-1, 1.5, "always", True):
             assert is_problem(service.ask(verify=wrong), 422, "invalid")
+    with running(index, limits=Limits(verify=0)) as service:
+        assert [service.ask(verify=verify).status for verify in (1, "auto")] == [422, 422]
+        assert service.ask().json["results"][0]["answers"][0]["verified"] is False, "nothing is read by default either"
 
 
 @pytest.mark.parametrize("verify", [1, "auto"])

@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Coroutine, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -31,7 +31,10 @@ async def answers(body: SearchBody, request: Request, service: TheService) -> Re
     _refuse_too_thorough(body, service)
     request.state.logged = logged_questions(questions, service.settings)
     task = task_of(body, service)
-    found = await unless_disconnected(request, service.answers(questions, body.request(), task, seconds_left(request)))
+    asked = body.request()
+    if service.settings.limits.verify == 0 and asked.verify is None:
+        asked = replace(asked, verify=0)
+    found = await unless_disconnected(request, service.answers(questions, asked, task, seconds_left(request)))
     results = [
         {"question": q, "answers": [answer_json(a) for a in each]} for q, each in zip(questions, found, strict=True)
     ]
@@ -84,7 +87,7 @@ def _refuse_too_much(body: SearchBody, questions: Sequence[str], limits: Limits)
         raise over_limit("question_characters", f"A question has {longest:,} characters", limits.question_characters)
     if body.k > limits.k:
         raise over_limit("k", f"k={body.k}", limits.k)
-    if isinstance(body.verify, int) and body.verify > limits.verify:
+    if limits.verify < (body.verify if isinstance(body.verify, int) else body.verify == "auto"):
         raise over_limit("verify", f"verify={body.verify}", limits.verify)
     if len(body.documents or ()) > limits.documents:
         raise over_limit("documents", f"The request names {len(body.documents or ()):,} documents", limits.documents)
