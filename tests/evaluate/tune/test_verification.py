@@ -132,12 +132,13 @@ def test_the_table_goes_from_reading_never_to_reading_always() -> None:
     assert rows[-1].passages == 3
 
 
-def test_the_fewest_passages_that_are_nearly_as_good_are_chosen() -> None:
-    rows = [AutoRow(0, 0, 0, 50.0), AutoRow(0.4, 30, 0.5, 59.6), AutoRow(0.6, 50, 1, 59.8), AutoRow(1, 100, 3, 60.0)]
-    assert choose_auto(rows) == rows[2]
-    assert choose_auto(rows, 0.4) == rows[1]
+def test_the_cheapest_of_the_good_points_is_chosen() -> None:
+    rows = [AutoRow(0, 0, 0, 50.0), AutoRow(0.4, 30, 0.4, 58.6), AutoRow(0.6, 50, 0.6, 58.8), AutoRow(1, 100, 3, 60.0)]
+    assert choose_auto(rows) == rows[1]
+    assert choose_auto(rows, tolerance=0.1) == rows[2]
+    assert choose_auto(rows, most=3) == rows[3]
     worse = [AutoRow(0.0, 0, 0, 50.0), AutoRow(1.0, 100, 3, 40.0)]
-    assert choose_auto(worse) == worse[0], "a reader that only harms is never asked"
+    assert choose_auto(worse, most=3) == worse[0], "a reader that only harms is never asked"
 
 
 def test_the_report_has_all_weights() -> None:

@@ -32,7 +32,8 @@ from densephrases.search.verification.weights import VerificationWeights, Verifi
 from densephrases.text.documents import Document
 
 PASSAGES = 3
-TOLERANCE = 0.3  # points of exact match that "auto" may lose against reading always
+MOST_READ = 0.6  # passages a question that "auto" may read on average: about as long as five searches on a CPU
+TOLERANCE = 0.3  # points of exact match that it may lose against the best choice, if it reads less
 SHARES = tuple(number / 20 for number in range(21))
 RANKED_BY = ("reader", "retrieval", "agreement", "margin")
 
@@ -235,7 +236,8 @@ def _verified_right(each: VerifiedQuestion, weights: VerificationWeights, *, fir
     return each.is_right(ranked[0]) if ranked else each.right
 
 
-def choose_auto(rows: Sequence[AutoRow], tolerance: float = TOLERANCE) -> AutoRow:
-    """The fewest passages within `tolerance` points of the exact match of reading always."""
-    always = rows[-1].exact_match
-    return min((row for row in rows if row.exact_match >= always - tolerance), key=lambda row: row.passages)
+def choose_auto(rows: Sequence[AutoRow], most: float = MOST_READ, tolerance: float = TOLERANCE) -> AutoRow:
+    """Of rows with at most so many passages the cheapest within `tolerance` points of the best."""
+    allowed = [row for row in rows if row.passages <= most]
+    best = max(row.exact_match for row in allowed)
+    return min((row for row in allowed if row.exact_match >= best - tolerance), key=lambda row: row.passages)
