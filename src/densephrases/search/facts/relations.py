@@ -111,7 +111,7 @@ def extract_facts(
         raise DataError(f"Subject {empty[0]} is empty; expected a name.")
     is_first_enough = query.anywhere and not query.prefer_titles
     k = 1 if is_first_enough else _RESULTS
-    request = SearchRequest(k=k, min_confidence=query.min_confidence or 0.0, overlapping=True)
+    request = SearchRequest(k=k, min_confidence=query.min_confidence or 0.0, overlapping=True, verify=0)
     for first in range(0, len(subjects), _SUBJECTS_AT_ONCE):
         batch = subjects[first : first + _SUBJECTS_AT_ONCE]
         asked = [query.questions(subject) for subject in batch]
