@@ -89,6 +89,20 @@ def test_passages_without_questions_stay_as_negatives() -> None:
     assert report.rows() == [("annotated", 4, 1), ("LAW", 2, 0), ("all", 6, 1)]
 
 
+def test_what_the_reader_does_not_answer_stays_without_an_answer() -> None:
+    """A question of people, that is; a generated one is dropped."""
+    asked, right, made = found("who", "man", "the man"), found("when", "1889"), generated("what", "tower", "LAW")
+    known = Question("why", "why?", ())
+    questions: list[tuple[Question, ...]] = [(asked, right, known), (asked,), (made,)]
+    passages = [QuestionedPassage(Passage(TEXT, str(n)), n, several) for n, several in enumerate(questions)]
+    answered = [(n, q) for n, several in enumerate(questions) for q in several if q.answers]
+    predictions = [Prediction(q, "1889" if q is right else "", n, 0.0) for n, q in answered]
+    kept = passing(passages, predictions, None, report := FilterReport())
+    without = replace(asked, answers=(), aliases=())
+    assert [(p.article, p.questions) for p in kept] == [(0, (right, without, known)), (1, (without,))]
+    assert (report.unanswerable, report.negatives, report.passed.total()) == (3, 0, 1)
+
+
 def test_the_surest_passages_of_a_question() -> None:
     scores = [1.0, 3.0, 2.0, 9.0]
     passages = [

@@ -28,7 +28,6 @@ from densephrases.train.phrases.examples import (
     occurrences,
     read_training_data,
     token_span,
-    unasked,
     without_held_out,
 )
 from densephrases.train.phrases.lexical_penalties import question_terms
@@ -342,10 +341,23 @@ def test_question_ids_occur_once_in_a_training_file(tmp_path: Path) -> None:
 def test_passages_without_questions_are_kept_as_negatives(tokenizer: Tokenizer) -> None:
     tokens = tokens_of(tokenizer)
     passages = [passage("a b", GoldAnswer("a", 0)), passage("c d e")]
-    background = unasked(passages, tokens.passages([p.passage for p in passages]))
+    background = ExampleBuilder(tokens).unasked(passages, tokens.passages([p.passage for p in passages]))
     assert list(background) == [1]
-    assert background[1].questions == ()
+    assert (background[1].questions, background[1].unanswerable) == ((), ())
     assert background[1].window.stop == len(tokens.passages([passages[1].passage])[0].offsets)
+
+
+def test_unanswerable_questions_go_with_one_example_of_their_passage(tokenizer: Tokenizer) -> None:
+    tokens = tokens_of(tokenizer)
+    of_both, of_none = passage("a b", GoldAnswer("a", 0), None), passage("c d e", None, None)
+    tokenized = tokens.passages([of_both.passage, of_none.passage])
+    builder = ExampleBuilder(tokens)
+    (built,) = builder.build([of_both, of_none], tokenized)
+    assert [q.id for q in built.questions] == ["q0"]
+    assert [(q.id, q.spans) for q in built.unanswerable] == [("q1", ())]
+    background = builder.unasked([of_both, of_none], tokenized)
+    assert {number: [q.id for q in each.unanswerable] for number, each in background.items()} == {1: ["q0", "q1"]}
+    assert builder.report.unanswerable == 3
 
 
 def test_questions_have_typed_variants_and_terms(tokenizer: Tokenizer) -> None:

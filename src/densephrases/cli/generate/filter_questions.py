@@ -41,11 +41,14 @@ def filter_questions(
     show_leaks(report.leaks, exclude)
     if as_json:
         rows = {name: {"questions": read, "passed": passed} for name, read, passed in report.rows()}
-        typer.echo(json.dumps({"types": rows, "negatives": report.negatives, "leaks": asdict(report.leaks)}))
+        counts = {"negatives": report.negatives, "unanswerable": report.unanswerable}
+        typer.echo(json.dumps({"types": rows, **counts, "leaks": asdict(report.leaks)}))
     else:
         Console(highlight=False).print(_table(report))
         if report.negatives:
             typer.echo(f"{counted(report.negatives, 'passage')} without questions kept as hard negatives.")
+        if report.unanswerable:
+            typer.echo(f"{counted(report.unanswerable, 'question')} kept without an answer: the reader finds none.")
 
 
 def _table(report: "FilterReport") -> Table:

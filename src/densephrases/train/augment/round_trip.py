@@ -1,6 +1,7 @@
 """The round-trip filter keeps a question if a reader answers it with the intended answer.
 
-The questions are generated from their answers, or found a passage by distant supervision.
+The questions are generated from their answers, or found a passage by distant supervision. A reader that abstains says
+that the passage names the answer and does not give it: then the question stays, as one without an answer.
 """
 
 from collections import Counter
@@ -25,11 +26,17 @@ UNTYPED = "annotated"  # reported type of questions written by people
 
 @dataclass(slots=True)
 class FilterReport:
-    """Numbers of questions that were read and that passed, by type of answer."""
+    """Numbers of questions that were read and that passed, by type of answer.
+
+    Attributes:
+        negatives: Passages that stay without a question.
+        unanswerable: Questions that stay without an answer.
+    """
 
     read: Counter[str] = field(default_factory=Counter)
     passed: Counter[str] = field(default_factory=Counter)
-    negatives: int = 0  # passages that stay without a question
+    negatives: int = 0
+    unanswerable: int = 0
     leaks: LeakReport = field(default_factory=LeakReport)
 
     def rows(self) -> list[tuple[str, int, int]]:
@@ -91,21 +98,27 @@ def passing(
     """The passages with the questions whose predicted answer matches.
 
     A passage of which none is left stays if it had no question, or one that was not generated and failed: it is a
-    hard negative. A passage that another one replaces, because of `per_question`, may well answer its question.
+    hard negative. A passage that another one replaces, because of `per_question`, may well answer its question. What
+    people ask and the reader does not answer stays as a question without an answer.
     """
     right = [prediction for prediction in predictions if matches(prediction, min_f1)]
     confirmed = {_key(p): confirmed_question(p) for p in surest(right, per_question)}
     replaced = {_key(p) for p in right} - set(confirmed)
+    abstained = {_key(p) for p in predictions if not p.answer and not p.question.generated}
     result = []
     for number, passage in enumerate(passages):
         asked = passage.questions
         report.read.update(q.answer_type or UNTYPED for q in asked)
         questions = tuple(confirmed[number, q.id] for q in asked if (number, q.id) in confirmed)
         report.passed.update(q.answer_type or UNTYPED for q in questions)
+        without = tuple(
+            replace(q, answers=(), aliases=()) for q in asked if not q.answers or (number, q.id) in abstained
+        )
+        report.unanswerable += len(without)
         is_negative = not asked or any(not q.generated for q in asked)
         if questions or (is_negative and not any((number, q.id) in replaced for q in asked)):
-            result.append(replace(passage, questions=questions))
-            report.negatives += not questions
+            result.append(replace(passage, questions=questions + without))
+            report.negatives += not questions + without
     return result
 
 

@@ -115,15 +115,6 @@ def _in_file(passage: QuestionedPassage, file: int, first_article: int) -> Quest
     return replace(passage, article=first_article + passage.article, questions=questions)
 
 
-def unasked(passages: Sequence[QuestionedPassage], tokenized: Sequence[TokenizedPassage]) -> dict[int, PassageExample]:
-    """The first windows of passages without questions, which can only be hard negatives, by number of the passage."""
-    return {
-        number: PassageExample(number, passage.article, tokens.windows[0], ())
-        for number, (passage, tokens) in enumerate(zip(passages, tokenized, strict=True))
-        if not passage.questions
-    }
-
-
 class ExampleBuilder:
     """Aligns answers with tokens, for one tokenizer."""
 
@@ -158,6 +149,24 @@ class ExampleBuilder:
         variants = [typed_variants(question, rng) for question in questions]
         ids = iter(self.tokens.questions([text for each in variants for text in each]))
         return [tuple((next(ids), question_terms(text)) for text in each) for each in variants]
+
+    def unasked(
+        self, passages: Sequence[QuestionedPassage], tokenized: Sequence[TokenizedPassage]
+    ) -> dict[int, PassageExample]:
+        """The first windows of passages that answer no question, which can only be hard negatives, by their number."""
+        unanswered = [number for number, p in enumerate(passages) if not any(q.answers for q in p.questions)]
+        asked = [q.text for number in unanswered for q in passages[number].questions]
+        wordings = zip(self.tokens.questions(asked), map(question_terms, asked), strict=True)
+        return {
+            number: PassageExample(
+                number,
+                passages[number].article,
+                tokenized[number].windows[0],
+                (),
+                tuple(self._unanswerable(q, *next(wordings)) for q in passages[number].questions),
+            )
+            for number in unanswered
+        }
 
     def _examples(
         self, number: int, passage: QuestionedPassage, tokens: TokenizedPassage, wordings: Iterator[Wording]

@@ -21,7 +21,6 @@ from densephrases.train.phrases.examples import (
     ExampleBuilder,
     PassageExample,
     read_training_data,
-    unasked,
     without_held_out,
 )
 from densephrases.train.phrases.hard_negatives import HardNegatives, hard_negative_passages
@@ -63,7 +62,7 @@ class TrainingData:
         if recipe.hard_negatives_from is not None:
             folder = resolve(recipe.hard_negatives_from)
             hard_negatives = mine_hard_negatives(folder, recipe.batches, passages, cpu, penalties)
-        background = unasked(passages, tokenized)
+        background = builder.unasked(passages, tokenized)
         return cls(examples, dev, teacher, builder.report, hard_negatives, background, penalties)
 
 
