@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 
 from densephrases.built_once import BuiltOnce
@@ -32,6 +32,7 @@ from densephrases.search.scoring.searchable import FilteredSegments, SearchableS
 from densephrases.search.scoring.windows import Queries
 from densephrases.search.timings import Timings
 from densephrases.search.verification.requested import RequestedVerification
+from densephrases.text.hashed_terms import terms
 from densephrases.text.truecase import Truecaser
 
 QUESTIONS_AT_ONCE = 64  # a few thousand phrases are scored for each, so that a batch takes about 50 MB
@@ -237,7 +238,8 @@ class Searcher:
 
     def _asked_terms(self, questions: Sequence[str], texts: PassageTexts) -> list[AskedTerms]:
         idf_V, known_V = self._term_weights.idf_V, known_terms(texts.segments)
-        return [AskedTerms(question, idf_V, known_V) for question in questions]
+        terms_of = cache(terms)
+        return [AskedTerms(question, idf_V, known_V, terms_of) for question in questions]
 
     def _explained(
         self, questions: Sequence[str], answers: Sequence[list[Answer]], ranked: Sequence[Phrases], found: "_Found"

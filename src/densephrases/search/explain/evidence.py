@@ -1,7 +1,7 @@
 """What of a question the surroundings of an answer lack: signs that the text does not answer it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from typing import Protocol
 
@@ -56,11 +56,16 @@ class Evidence:
         return astuple(self)
 
 
+TermsOf = Callable[[str], set[int]]
+
+
 class AskedTerms:
     """The terms of one question, with the IDF of all terms in the collection and marks of those that are searched."""
 
-    def __init__(self, question: str, idf_V: Floats, known_V: Mask) -> None:
+    def __init__(self, question: str, idf_V: Floats, known_V: Mask, terms_of: TermsOf = terms) -> None:
+        """`terms_of` may remember texts: results of one search share passages, sentences and titles."""
         self._idf_V = idf_V
+        self._terms_of = terms_of
         self.words = {word: terms(word) for part in parted_question(question) for word in _WORD.findall(part)}
         self._all = frozenset[int]().union(*self.words.values())
         self._names = frozenset[int]().union(*(self.words[word] for word in names_and_numbers(question)))
@@ -69,8 +74,8 @@ class AskedTerms:
         self._identifiers = [whole_identifier(each) for each in identifiers_of(question)]
 
     def evidence(self, answer: Surroundings) -> Evidence:
-        title = _titles(answer)
-        near, anywhere = title | terms(answer.sentence), title | terms(answer.passage)
+        title = self._titles(answer)
+        near, anywhere = title | self._terms_of(answer.sentence), title | self._terms_of(answer.passage)
         names = max(self._share(self._names, anywhere), self._missing_identifiers(answer))
         return Evidence(self._share(self._all, anywhere), self._share(self._all, near), names, self._unknown)
 
@@ -89,10 +94,13 @@ class AskedTerms:
 
     def matched_words(self, answer: Surroundings) -> tuple[Sequence[str], Sequence[str]]:
         """The words that passage or titles have, and those that neither has; stop words are neither."""
-        found = _titles(answer) | terms(answer.passage)
+        found = self._titles(answer) | self._terms_of(answer.passage)
         counted = {word: ids for word, ids in self.words.items() if ids}
         matched = [word for word, ids in counted.items() if ids <= found]
         return matched, [word for word in counted if word not in matched]
+
+    def _titles(self, answer: Surroundings) -> set[int]:
+        return self._terms_of(answer.document.title) | self._terms_of(answer.section)
 
 
 def _occurs(word: str, ids: set[int], known_V: Mask) -> bool:
@@ -100,10 +108,6 @@ def _occurs(word: str, ids: set[int], known_V: Mask) -> bool:
     return all(known_V[each] for each in ids) or any(
         found and all(known_V[each] for each in found) for found in map(terms, inflections(word))
     )
-
-
-def _titles(answer: Surroundings) -> set[int]:
-    return terms(answer.document.title) | terms(answer.section)
 
 
 def names_and_numbers(question: str) -> list[str]:
