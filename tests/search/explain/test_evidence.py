@@ -1,5 +1,7 @@
 """What of a question the surroundings of an answer lack."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,6 +25,11 @@ IDF = np.random.default_rng(0).random(TERMS).astype(np.float32) + 0.5
 def share(question: str, text: str) -> float:
     wanted = terms(question)
     return float(sum(IDF[term] for term in wanted - terms(text)) / sum(IDF[term] for term in wanted))
+
+
+def test_values_are_those_of_all_fields() -> None:
+    assert Evidence(0.1, 0.2, 0.3, 0.4).values() == (0.1, 0.2, 0.3, 0.4)
+    assert len(Evidence().values()) == len(fields(Evidence))
 
 
 def test_shares_by_sets_of_terms() -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Protocol
 
 from densephrases.arrays import Floats, Mask
@@ -53,7 +53,7 @@ class Evidence:
     unknown: float = 0.0
 
     def values(self) -> tuple[float, ...]:
-        return astuple(self)
+        return self.missing, self.unstated, self.names, self.unknown
 
 
 TermsOf = Callable[[str], set[int]]
