@@ -56,3 +56,9 @@ def test_terms_of_many_texts_are_those_of_each(texts: list[str]) -> None:
         assert set(found[owners == number].tolist()) == terms(text)
     assert np.all(np.diff(owners) >= 0)
     assert set(owners.tolist()) <= set(range(len(texts)))
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127)))
+def test_ascii_texts_have_the_words_of_all_others(text: str) -> None:
+    """They are split by a pattern of their own; one other letter takes the general one."""
+    assert terms(f"{text} \u00e9") == terms(text) | terms("\u00e9")
