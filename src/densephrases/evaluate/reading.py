@@ -28,7 +28,7 @@ from densephrases.model.tokenizer import TokenizedPassage
 from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.search.ranking.contenders import CONTENDERS
 from densephrases.search.ranking.linear import PhraseRanking
-from densephrases.search.scoring.in_passage import Span, SpanPenalties, best_span, ranked_spans
+from densephrases.search.scoring.in_passage import NO_SPAN, Span, SpanPenalties, best_span, ranked_spans
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.text.words import whole_words
 
@@ -130,7 +130,7 @@ def read_again(encoder: Encoder, passages: Sequence[QuestionedPassage]) -> list[
 def _read_prediction(
     passage: QuestionedPassage, number: int, question: Question, tokens: TokenizedPassage, logits_T2: Floats
 ) -> Prediction:
-    span = best_span(logits_T2[:, 0], logits_T2[:, 1], tokens.max_span) or Span(0, -1, -np.inf)
+    span = best_span(logits_T2[:, 0], logits_T2[:, 1], tokens.max_span) or NO_SPAN
     text = passage.passage.text
     answer = text[tokens.offsets[span.start, 0] : tokens.offsets[span.end, 1]] if span.end >= 0 else ""
     return Prediction(question, answer, number, span.score)

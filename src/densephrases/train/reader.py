@@ -15,7 +15,7 @@ from densephrases.model.card import write_card
 from densephrases.model.tokenizer import Window
 from densephrases.nn.backbone import backbone_parameters
 from densephrases.nn.reader import Reader
-from densephrases.search.scoring.in_passage import Span, best_span
+from densephrases.search.scoring.in_passage import NO_SPAN, best_span
 from densephrases.train.loop.loop import Loop, LoopConfig, Observer, Outcome
 from densephrases.train.loop.tensors import Inputs, Tensors, columns, content_mask, inputs
 from densephrases.train.phrases.batches import Padding
@@ -31,9 +31,6 @@ from densephrases.train.phrases.examples import (
 from densephrases.train.phrases.losses import marginal_loss
 from densephrases.train.phrases.objective import one_hot_columns
 from densephrases.train.phrases.sampling import length_pools
-
-NO_SPAN = Span(0, -1, -np.inf)
-
 
 @dataclass(frozen=True, kw_only=True)
 class ReaderRecipe:

@@ -237,7 +237,7 @@ def _verified_right(each: VerifiedQuestion, weights: VerificationWeights, *, fir
 
 
 def choose_auto(rows: Sequence[AutoRow], most: float = MOST_READ, tolerance: float = TOLERANCE) -> AutoRow:
-    """Of rows with at most so many passages the cheapest within `tolerance` points of the best."""
+    """The row that reads fewest passages within `tolerance` points of the best; rows above `most` passages are out."""
     allowed = [row for row in rows if row.passages <= most]
     best = max(row.exact_match for row in allowed)
     return min((row for row in allowed if row.exact_match >= best - tolerance), key=lambda row: row.passages)

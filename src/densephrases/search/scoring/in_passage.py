@@ -26,6 +26,9 @@ class Span(NamedTuple):
     score: float
 
 
+NO_SPAN = Span(0, -1, -np.inf)
+
+
 def best_span(
     start_T: Scores,
     end_T: Scores,

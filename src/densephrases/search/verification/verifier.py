@@ -74,7 +74,8 @@ class Verifier:
         first = [each[: max(RIVALS, RESULTS_PER_PASSAGE * most)] for each in results]
         answers = [list(each) for each in results]
         read: list[list[ReadResults]] = [[] for _ in results]
-        for passages in (slice(1), slice(1, most)) if verify == "auto" else (slice(most),):
+        rounds = [slice(1), slice(1, most)] if verify == "auto" else [slice(most)]
+        for passages in rounds:
             rows = [row for row, each in enumerate(answers) if verify != "auto" or self._is_unsure(each)]
             found = self.read([questions[row] for row in rows], [first[row] for row in rows], passages, check)
             for row, further in zip(rows, found, strict=True):
