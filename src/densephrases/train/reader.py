@@ -32,6 +32,7 @@ from densephrases.train.phrases.losses import marginal_loss
 from densephrases.train.phrases.objective import one_hot_columns
 from densephrases.train.phrases.sampling import length_pools
 
+
 @dataclass(frozen=True, kw_only=True)
 class ReaderRecipe:
     """One training run of a reader.
