@@ -36,6 +36,7 @@ from densephrases.search.scoring import in_passage as spans
 from densephrases.search.scoring.lexical import REPETITION_SHARE, QuestionTerms, TermWeights
 from densephrases.text.hashed_terms import terms
 from densephrases.text.passages import Passage
+from densephrases.text.searched_text import SearchedText
 from tests.index.made_up import code_for
 from tests.text.sentence_oracle import sentences_around
 
@@ -236,7 +237,7 @@ def ranked_by_hand(
         np.array([number for _, number, _ in kept]),
         spans_N2,
         np.array([(s.start, s.end) for s in sentences]),
-        [p.text for p in passages],
+        [SearchedText(p.text) for p in passages],
         [p.title for p in passages],
     )
     segment = SegmentTerms.from_passages([p.passage for p in encoded.passages])

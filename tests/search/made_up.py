@@ -13,7 +13,6 @@ from densephrases.arrays import Floats, Ints, Mask
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.segment.reader import Segment
 from densephrases.index.snapshot import Snapshot
-from densephrases.search.answers import Answer, PhraseSpan, SourceDocument
 from densephrases.search.request import Unit
 from densephrases.search.scoring.lexical import REPETITION_SHARE
 from densephrases.search.scoring.searchable import SearchableSegment
@@ -344,9 +343,3 @@ class BruteForce:
         text, start, end = self.text(span)
         around = sentences_around(text, start, end)
         return (start, end) if unit == "phrase" else (around.start, around.end)
-
-
-def answer_in(passage: str, *, sentence: str, title: str) -> Answer:
-    """An answer whose surroundings are given; its phrase is empty."""
-    document = SourceDocument("d", title, {})
-    return Answer("", 0.0, None, 0, 0, document, passage, sentence, PhraseSpan("", 0, 0), 0, 0, "phrase")

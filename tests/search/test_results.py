@@ -5,7 +5,7 @@ import pytest
 
 from densephrases.search.passages import PassageTexts
 from densephrases.search.request import Unit
-from densephrases.search.results import DistinctResults, answers_from_phrases
+from densephrases.search.results import DistinctResults, results_from_phrases
 from densephrases.search.scoring.pairs import Phrases
 
 from .made_up import MemoryIndex, SegmentMaker
@@ -38,7 +38,8 @@ def test_the_best_phrase_of_each_unit(texts: PassageTexts, unit: Unit, expected:
 
 
 def test_an_answer_knows_its_sentence_and_passage(texts: PassageTexts) -> None:
-    (answer,) = answers_from_phrases(phrases((1, 2)), "phrase", texts)
+    (result,) = results_from_phrases(phrases((1, 2)), texts)
+    answer = result.answer("phrase", None)
     assert (answer.text, answer.sentence, answer.passage) == ("code ran.", "The code ran.", "The code ran. The code!")
     assert answer.start - answer.sentence_start == 4
     assert answer.confidence is None

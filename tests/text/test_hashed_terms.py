@@ -1,11 +1,12 @@
 """Words as numbers: what counts as one word, and what as none."""
 
-import numpy as np
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.text.hashed_terms import TERMS, terms, terms_of_each
+from densephrases.text.hashed_terms import TERMS, fold, has_prefix, prefix_positions, prefixes, terms
 
 
 @pytest.mark.parametrize(
@@ -49,13 +50,21 @@ def test_texts_together_have_the_terms_of_both(ones: list[str], others: list[str
     assert terms("\n".join(ones + others)) == terms("\n".join(ones)) | terms("\n".join(others))
 
 
-@given(st.lists(st.text("ab\u03a3é 中.\0\n") | st.text(), max_size=5))
-def test_terms_of_many_texts_are_those_of_each(texts: list[str]) -> None:
-    owners, found = terms_of_each(texts)
-    for number, text in enumerate(texts):
-        assert set(found[owners == number].tolist()) == terms(text)
-    assert np.all(np.diff(owners) >= 0)
-    assert set(owners.tolist()) <= set(range(len(texts)))
+@given(st.text("abcdefg\u03a3é 中._1") | st.text())
+def test_prefixes_are_what_terms_are_the_hashes_of(text: str) -> None:
+    found = prefixes(text)
+    assert found.keys() == terms(text)
+    assert all(terms(prefix) == {term} for term, prefix in found.items())
+
+
+@given(st.text("abcdefg é中._1 "), st.text("abcdefg é中._1 "))
+def test_prefixes_begin_words(text: str, asked: str) -> None:
+    folded, words = fold(text), re.findall(r"[中]|[^\W_中]+", fold(text))
+    for prefix in prefixes(asked).values():
+        positions = prefix_positions(folded, prefix)
+        assert len(positions) == sum(word[:6] == prefix for word in words)
+        assert all(folded.startswith(prefix, at) for at in positions)
+        assert has_prefix(folded, prefix) == bool(positions)
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=127)))

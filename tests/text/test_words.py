@@ -96,4 +96,5 @@ def test_what_may_be_an_answer(text: str, start: int, end: int, expected: bool) 
     ],
 )
 def test_whole_words(start: int, end: int, expected: str) -> None:
-    assert whole_words("Ada Lovelace.中文", start, end) == expected
+    text = "Ada Lovelace.中文"
+    assert text[slice(*whole_words(text, start, end))] == expected

@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Floats, Ints
 from densephrases.index.segment.passage_terms import SegmentTerms
-from densephrases.search.passages import sentences_around
 from densephrases.search.ranking.contenders import CONTENDERS, Contenders
 from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.scoring.in_passage import Span
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.text.normalize import normalize_answer
 from densephrases.text.passages import Passage
-from densephrases.text.sentences import sentence_spans
+from densephrases.text.searched_text import SearchedText
 from densephrases.text.words import is_phrase
 
 # Shape suffixes: B questions, N phrases of all questions, T tokens of a passage.
@@ -53,7 +52,7 @@ class SpanRanking:
     passages: Sequence[Passage]
     terms: QuestionTerms | None
     passage_terms: SegmentTerms | None
-    _sentences: dict[int, Ints] = field(default_factory=dict)
+    _texts: dict[int, SearchedText] = field(default_factory=dict)
 
     def best(self, rows: Sequence[int], found: Sequence[Sequence[FoundSpan]]) -> Iterator[FoundSpan | None]:
         """The best phrase of each question, given by the row of its terms, with its final score."""
@@ -73,15 +72,16 @@ class SpanRanking:
         spans_N2 = np.array([(span.start, span.end) for span in flat], dtype=np.int64).reshape(-1, 2)
         edges_B = np.cumsum([0, *map(len, found)])
         question_N = np.repeat(np.arange(len(found)), np.diff(edges_B))
-        numbers, place_N = np.unique(passage_N, return_inverse=True)
+        texts = [self._searched(span.passage) for span in flat]
+        around = [text.sentences_around(span.start, span.end) for text, span in zip(texts, flat, strict=True)]
         return Contenders(
             edges_B,
             np.array([span.score for span in flat], dtype=np.float32),
             self._lexical(question_N, passage_N, terms),
             passage_N,
             spans_N2,
-            sentences_around([self._sentences_of(number) for number in numbers.tolist()], place_N, spans_N2),
-            [self.passages[span.passage].text for span in flat],
+            np.array([(each.start, each.end) for each in around], dtype=np.int64).reshape(-1, 2),
+            texts,
             [self.passages[span.passage].title for span in flat],
         )
 
@@ -90,8 +90,7 @@ class SpanRanking:
             return np.zeros(len(passage_N), dtype=np.float32)
         return terms.penalties(self.passage_terms, question_N, passage_N)
 
-    def _sentences_of(self, number: int) -> Ints:
-        if number not in self._sentences:
-            spans = [(s.start, s.end) for s in sentence_spans(self.passages[number].text)]
-            self._sentences[number] = np.array(spans, dtype=np.int64).reshape(-1, 2)
-        return self._sentences[number]
+    def _searched(self, number: int) -> SearchedText:
+        if number not in self._texts:
+            self._texts[number] = SearchedText(self.passages[number].text)
+        return self._texts[number]

@@ -30,6 +30,7 @@ from densephrases.search.ranking.contenders import CONTENDERS
 from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.scoring.in_passage import NO_SPAN, Span, SpanPenalties, best_span, ranked_spans
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
+from densephrases.text.searched_text import SearchedText
 from densephrases.text.words import whole_words
 
 QUESTIONS_AT_ONCE = 128
@@ -222,14 +223,14 @@ class LexicalPenalties:
 
     passage_terms: SegmentTerms
     question_terms: QuestionTerms
-    texts: Sequence[str]
+    texts: Sequence[SearchedText]
 
     @classmethod
     def from_dataset(cls, encoded: EncodedDataset, weight: float) -> Self:
         terms = SegmentTerms.from_passages([p.passage for p in encoded.passages])
         texts = [question.text for _, question in encoded.questions]
         words = QuestionTerms.from_questions(texts, TermWeights.from_segments([terms]), weight)
-        return cls(terms, words, [p.passage.text for p in encoded.passages])
+        return cls(terms, words, [SearchedText(p.passage.text) for p in encoded.passages])
 
     def of_passages(self, row: int) -> Floats:
         return self.question_terms.penalties_of_all(self.passage_terms, row)
@@ -240,7 +241,7 @@ class LexicalPenalties:
 
         def penalties(start_N: NDArray[np.int64], end_N: NDArray[np.int64]) -> Floats:
             spans = zip(offsets_T2[start_N, 0].tolist(), offsets_T2[end_N, 1].tolist(), strict=True)
-            phrases = (whole_words(text, *span) for span in spans)  # as in an index
+            phrases = ((text, *whole_words(text.text, *span)) for span in spans)  # as in an index
             return self.question_terms.repetition_penalties(np.full_like(start_N, row), phrases)
 
         return penalties

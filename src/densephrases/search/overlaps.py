@@ -25,7 +25,8 @@ def merged(answers: Iterable[Answer]) -> list[Answer]:
             others.append([])
         else:
             others[better].append(Alternative(answer.text, answer.start, answer.end, answer.score))
-    return [replace(answer, alternatives=tuple(several)) for answer, several in zip(chosen, others, strict=True)]
+    pairs = zip(chosen, others, strict=True)
+    return [replace(answer, alternatives=tuple(several)) if several else answer for answer, several in pairs]
 
 
 def overlap(one: Answer, other: Answer) -> bool:

@@ -11,15 +11,15 @@ import numpy as np
 from densephrases.arrays import Ints, owners
 from densephrases.index.segment.document_record import DocumentRecord
 from densephrases.index.segment.reader import Segment
+from densephrases.search.scoring.lexical import SpanInText
 from densephrases.search.scoring.pairs import Phrases
 from densephrases.search.scoring.searchable import SearchableSegment
-from densephrases.text.sentences import sentence_spans
+from densephrases.text.searched_text import SearchedText
 
 _PASSAGE_BITS = 40
-_CHARACTER_BITS = 40  # a passage has fewer characters
 _STRIDE = 64
 
-# Shape suffixes: N phrases, S sentences of a passage.
+# Shape suffix: N phrases.
 
 
 @dataclass(frozen=True)
@@ -31,29 +31,12 @@ class FoundPassage:
     document: DocumentRecord
 
     @cached_property
-    def sentences_S2(self) -> Ints:  # noqa: N802
-        """The character offsets of each sentence."""
-        return np.array([(s.start, s.end) for s in sentence_spans(self.text)], dtype=np.int64).reshape(-1, 2)
+    def searched(self) -> SearchedText:
+        return SearchedText(self.text)
 
     def is_heading(self, start: int, end: int) -> bool:
         """Whether the characters touch a heading, of which no answer is taken."""
         return any(self.document.layout.headings(self.begin + start, self.begin + end))
-
-
-def sentences_around(sentences: Sequence[Ints], passage_N: Ints, spans_N2: Ints) -> Ints:
-    """For each span the offsets from the first to the last sentence it touches, or its own if it touches none.
-
-    All passages are searched at once: each is shifted beyond the end of the one before.
-    """
-    begin_N1 = passage_N[:, None] << _CHARACTER_BITS
-    shifted = [each_S2 + (number << _CHARACTER_BITS) for number, each_S2 in enumerate(sentences)]
-    start_S, end_S = np.concatenate([*shifted, np.zeros((0, 2), dtype=np.int64)]).T
-    around_N2 = spans_N2 + begin_N1
-    first_N = np.searchsorted(end_S, around_N2[:, 0], side="right")
-    last_N = np.searchsorted(start_S, np.maximum(around_N2[:, 1], around_N2[:, 0] + 1), side="left") - 1
-    touched_N = first_N <= last_N
-    around_N2[touched_N, 0], around_N2[touched_N, 1] = start_S[first_N[touched_N]], end_S[last_N[touched_N]]
-    return np.asarray(around_N2 - begin_N1)
 
 
 def sampled_texts(segments: Sequence[Segment], characters: int) -> Iterator[str]:
@@ -87,15 +70,23 @@ class PassageTexts:
 
     segments: Sequence[SearchableSegment]
     _known: dict[int, FoundPassage] = field(default_factory=dict)
+    _documents: dict[tuple[int, int], DocumentRecord] = field(default_factory=dict)
 
     def passage(self, key: int) -> FoundPassage:
         if key not in self._known:
-            segment, number = self.segments[key >> _PASSAGE_BITS].segment, key & ((1 << _PASSAGE_BITS) - 1)
-            document = segment.record(int(segment.passage_documents[number]))
+            owner, number = key >> _PASSAGE_BITS, key & ((1 << _PASSAGE_BITS) - 1)
+            segment = self.segments[owner].segment
+            document = self._document(owner, int(segment.passage_documents[number]))
             self._known[key] = FoundPassage(
                 segment.passage_text(number), int(segment.passage_offsets[number]), document
             )
         return self._known[key]
+
+    def _document(self, segment: int, number: int) -> DocumentRecord:
+        key = segment, number
+        if key not in self._documents:
+            self._documents[key] = self.segments[segment].segment.record(number)
+        return self._documents[key]
 
     def text_before(self, key: int) -> str:
         """The passage before one in the same document; empty if it is the first."""
@@ -108,9 +99,9 @@ class PassageTexts:
     def locate(self, phrases: Phrases) -> LocatedPhrases:
         return LocatedPhrases(phrases, self.passage_keys(phrases), self.spans(phrases))
 
-    def phrase_texts(self, located: LocatedPhrases) -> Iterator[str]:
+    def spans_in_text(self, located: LocatedPhrases) -> Iterator[SpanInText]:
         for key, (start, end) in zip(located.passage_N.tolist(), located.spans_N2.tolist(), strict=True):
-            yield self.passage(key).text[start:end]
+            yield self.passage(key).searched, start, end
 
     def passage_keys(self, phrases: Phrases) -> Ints:
         return (phrases.segment_N << _PASSAGE_BITS) + self._look_up(phrases, _passages)
@@ -126,9 +117,9 @@ class PassageTexts:
 
     def sentences(self, passage_N: Ints, spans_N2: Ints) -> Ints:
         """The character offsets (N, 2) of the sentences around each span, in its passage."""
-        keys, place_N = np.unique(passage_N, return_inverse=True)
-        sentences = [self.passage(key).sentences_S2 for key in keys.tolist()]
-        return sentences_around(sentences, place_N, spans_N2)
+        rows = zip(passage_N.tolist(), spans_N2.tolist(), strict=True)
+        around = [self.passage(key).searched.sentences_around(*span) for key, span in rows]
+        return np.array([(each.start, each.end) for each in around], dtype=np.int64).reshape(-1, 2)
 
     def _look_up(self, phrases: Phrases, field: Callable[[Segment, Phrases], Ints]) -> Ints:
         if len(self.segments) == 1:

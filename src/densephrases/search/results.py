@@ -102,7 +102,7 @@ class DistinctResults:
         edges = np.cumsum([0, *map(len, heads)])
         if terms is not None:
             question_N = np.repeat(np.arange(len(heads)), np.diff(edges))
-            penalties_N = terms.repetition_penalties(question_N, self.texts.phrase_texts(joined))
+            penalties_N = terms.repetition_penalties(question_N, self.texts.spans_in_text(joined))
             joined = replace(joined, phrases=replace(joined.phrases, score_N=joined.phrases.score_N - penalties_N))
         located = [joined.take(slice(*edge)) for edge in pairwise(edges.tolist())]
         return located if terms is None else [each.take(each.phrases.order()) for each in located]
@@ -165,33 +165,50 @@ def _is_first(keys_N: Ints) -> Mask:
     return first_N
 
 
-def answers_from_phrases(phrases: Phrases, unit: Unit, texts: PassageTexts) -> list[Answer]:
-    """Without confidences, which depend on all results of a question."""
-    passage_N, spans_N2 = texts.passage_keys(phrases), texts.spans(phrases)
-    passages = [texts.passage(key) for key in passage_N.tolist()]
-    both = (spans_N2, texts.sentences(passage_N, spans_N2))
-    spans, sentences = ([TextSpan(*span) for span in several.tolist()] for several in both)
-    columns = zip(passages, spans, sentences, phrases.score_N.tolist(), strict=True)
-    return [_answer(*values, unit) for values in columns]
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A phrase that was found: its passage, its characters in it, and those of the sentences around it."""
+
+    passage: FoundPassage
+    phrase: TextSpan
+    sentences: TextSpan
+    score: float
+
+    @property
+    def titles(self) -> str:
+        """That of the document, and the headings above the phrase."""
+        document = self.passage.document
+        return "\n".join((document.title, *document.layout.path(self.passage.begin + self.phrase.start)))
+
+    def answer(self, unit: Unit, confidence: float | None) -> Answer:
+        passage, text = self.passage, self.passage.text
+        phrase, sentences = self.phrase, self.sentences
+        shown = {"phrase": phrase, "sentence": sentences}.get(unit, TextSpan(0, len(text)))
+        begin, document = passage.begin, passage.document
+        source = SourceDocument(document.id, document.title, document.metadata, document.layout)
+        return Answer(
+            text=text[shown.start : shown.end],
+            score=self.score,
+            confidence=confidence,
+            start=begin + shown.start,
+            end=begin + shown.end,
+            document=source,
+            passage=text,
+            sentence=text[sentences.start : sentences.end],
+            phrase=PhraseSpan(text[phrase.start : phrase.end], begin + phrase.start, begin + phrase.end),
+            passage_start=begin,
+            sentence_start=begin + sentences.start,
+            unit=unit,
+            section=source.section(begin + phrase.start),
+            page=document.layout.page(begin + phrase.start),
+        )
 
 
-def _answer(passage: FoundPassage, phrase: TextSpan, sentence: TextSpan, score: float, unit: Unit) -> Answer:
-    shown = {"phrase": phrase, "sentence": sentence}.get(unit, TextSpan(0, len(passage.text)))
-    begin, document = passage.begin, passage.document
-    source = SourceDocument(document.id, document.title, document.metadata, document.layout)
-    return Answer(
-        text=passage.text[shown.start : shown.end],
-        score=score,
-        confidence=None,
-        start=begin + shown.start,
-        end=begin + shown.end,
-        document=source,
-        passage=passage.text,
-        sentence=passage.text[sentence.start : sentence.end],
-        phrase=PhraseSpan(passage.text[phrase.start : phrase.end], begin + phrase.start, begin + phrase.end),
-        passage_start=begin,
-        sentence_start=begin + sentence.start,
-        unit=unit,
-        section=source.section(begin + phrase.start),
-        page=document.layout.page(begin + phrase.start),
-    )
+def results_from_phrases(phrases: Phrases, texts: PassageTexts) -> list[Result]:
+    located = texts.locate(phrases)
+    rows = zip(located.passage_N.tolist(), located.spans_N2.tolist(), phrases.score_N.tolist(), strict=True)
+    return [_result(texts.passage(key), TextSpan(*span), score) for key, span, score in rows]
+
+
+def _result(passage: FoundPassage, phrase: TextSpan, score: float) -> Result:
+    return Result(passage, phrase, passage.searched.sentences_around(phrase.start, phrase.end), score)

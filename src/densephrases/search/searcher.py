@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 
 from densephrases.built_once import BuiltOnce
@@ -14,7 +14,7 @@ from densephrases.search.answers import Answer
 from densephrases.search.auto.by_form import answers_by_form
 from densephrases.search.confidence import RIVALS, Calibration
 from densephrases.search.deadline import Deadline
-from densephrases.search.explain.evidence import AskedTerms
+from densephrases.search.explain.evidence import AskedTerms, Evidence, Surroundings
 from densephrases.search.explain.score_parts import explanation_of, score_parts
 from densephrases.search.overlaps import may_overlap, merged
 from densephrases.search.passages import PassageTexts, sampled_texts
@@ -23,8 +23,8 @@ from densephrases.search.query.named_documents import NamedDocuments
 from densephrases.search.ranking.contenders import CONTENDERS, Contenders
 from densephrases.search.ranking.identifiers import IDENTIFIED, ranked_by_identifiers
 from densephrases.search.ranking.linear import PhraseRanking
-from densephrases.search.request import SearchRequest, checked_questions
-from densephrases.search.results import DistinctResults, answers_from_phrases
+from densephrases.search.request import SearchRequest, Unit, checked_questions
+from densephrases.search.results import DistinctResults, Result, results_from_phrases
 from densephrases.search.scoring.identified import IdentifiedPassages
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.search.scoring.pairs import PairSearch, Phrases
@@ -32,7 +32,7 @@ from densephrases.search.scoring.searchable import FilteredSegments, SearchableS
 from densephrases.search.scoring.windows import Queries
 from densephrases.search.timings import Timings
 from densephrases.search.verification.requested import RequestedVerification
-from densephrases.text.hashed_terms import terms
+from densephrases.text.searched_text import SearchedText
 from densephrases.text.truecase import Truecaser
 
 QUESTIONS_AT_ONCE = 64  # a few thousand phrases are scored for each, so that a batch takes about 50 MB
@@ -146,9 +146,11 @@ class Searcher:
         phrases = ranked_by_identifiers(questions, found.phrases, found.texts)
         if self._ranking is not None:
             phrases = self._ranking.ranked(phrases, found.terms, found.texts)
-        answers = self._answers(questions, phrases, found.texts, request)
+        asked = self._asked_terms(questions, found.texts)
+        results = self._results(phrases, found.texts, request)
+        answers = [self._answers(*each, request.result_unit) for each in zip(asked, results, phrases, strict=True)]
         if request.explain:
-            answers = self._explained(questions, answers, phrases, found)
+            answers = self._explained(asked, answers, results, phrases, found)
         if verify := self.verification.passages(request):
             with timings.measured("verification"):
                 answers = self.verification.verifier(found.asked, answers, verify, check)
@@ -223,44 +225,47 @@ class Searcher:
         """Places that results must have; 0 if results that overlap are results of their own."""
         return request.k if may_overlap(request.result_unit) and not request.overlapping else 0
 
-    def _answers(
-        self, questions: Sequence[str], found: Sequence[Phrases], texts: PassageTexts, request: SearchRequest
-    ) -> list[list[Answer]]:
+    def _results(self, found: Sequence[Phrases], texts: PassageTexts, request: SearchRequest) -> list[list[Result]]:
         """Of all questions at once: a lookup takes about as long for ten phrases as for hundreds."""
         count = None if self._apart(request) else max(request.k, self.verification.results(request))
         taken = [phrases.take(slice(count)) for phrases in found]
-        answers = iter(answers_from_phrases(Phrases.joined(taken), request.result_unit, texts))
-        unsure = [list(islice(answers, len(each))) for each in taken]
+        results = iter(results_from_phrases(Phrases.joined(taken), texts))
+        return [list(islice(results, len(each))) for each in taken]
+
+    def _answers(self, asked: AskedTerms, results: Sequence[Result], found: Phrases, unit: Unit) -> list[Answer]:
+        """The results of a question with their confidences."""
         if self._calibration is None:
-            return unsure
-        asked = self._asked_terms(questions, texts) if self._calibration.weighs_evidence else [None] * len(questions)
-        return list(map(partial(_with_confidences, self._calibration), asked, unsure, found))
+            return [result.answer(unit, None) for result in results]
+        evidence: list[Evidence] = []
+        if self._calibration.weighs_evidence:
+            evidence = [asked.evidence(_surroundings(result)) for result in results[:RIVALS]]
+        confidences = self._calibration.probability(found.score_N, evidence).tolist()
+        return [result.answer(unit, sure) for result, sure in zip(results, confidences, strict=False)]
 
     def _asked_terms(self, questions: Sequence[str], texts: PassageTexts) -> list[AskedTerms]:
         idf_V, known_V = self._term_weights.idf_V, known_terms(texts.segments)
-        terms_of = cache(terms)
-        return [AskedTerms(question, idf_V, known_V, terms_of) for question in questions]
+        return [AskedTerms(question, idf_V, known_V) for question in questions]
 
     def _explained(
-        self, questions: Sequence[str], answers: Sequence[list[Answer]], ranked: Sequence[Phrases], found: "_Found"
+        self,
+        asked: Sequence[AskedTerms],
+        answers: Sequence[Sequence[Answer]],
+        results: Sequence[Sequence[Result]],
+        ranked: Sequence[Phrases],
+        found: "_Found",
     ) -> list[list[Answer]]:
         explained = []
-        asked_terms = self._asked_terms(questions, found.texts)
-        for number, (asked, several) in enumerate(zip(asked_terms, answers, strict=True)):
+        for number, several in enumerate(answers):
             before, after = found.phrases[number], ranked[number]
             parts = score_parts(before, after.take(slice(len(several))), found.vectors, number, found.texts)
-            reasons = [explanation_of(a, each, asked) for a, each in zip(several, parts, strict=True)]
+            rows = zip(map(_surroundings, results[number]), parts, strict=True)
+            reasons = [explanation_of(around, each, asked[number]) for around, each in rows]
             explained.append([replace(a, explanation=why) for a, why in zip(several, reasons, strict=True)])
         return explained
 
 
-def _with_confidences(
-    calibration: Calibration, asked: AskedTerms | None, answers: Sequence[Answer], found: Phrases
-) -> list[Answer]:
-    """Without the terms of the question there is no evidence."""
-    evidence = [] if asked is None else [asked.evidence(answer) for answer in answers[:RIVALS]]
-    confidences = calibration.probability(found.score_N, evidence).tolist()
-    return [replace(a, confidence=c) for a, c in zip(answers, confidences, strict=False)]
+def _surroundings(result: Result) -> Surroundings:
+    return Surroundings(result.passage.searched, result.sentences, SearchedText(result.titles))
 
 
 def _shown(answers: Sequence[Answer], request: SearchRequest) -> list[Answer]:

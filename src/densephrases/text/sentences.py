@@ -85,7 +85,7 @@ def sentence_spans(text: str) -> list[TextSpan]:
     A blank line ends a sentence, and so does a line break before a list item or table row or after a Markdown
     heading. Any other line break counts as a space.
     """
-    return [sentence for block in _blocks(text) for sentence in _sentences(text, block)]
+    return [sentence for block in block_spans(text) for sentence in sentences_of_block(text, block)]
 
 
 def paragraph_spans(text: str) -> list[TextSpan]:
@@ -113,7 +113,8 @@ def _is_blank_line(space: str) -> bool:
     return "\u2029" in space or len(_LINE_BREAK.findall(space)) > 1
 
 
-def _blocks(text: str) -> list[TextSpan]:
+def block_spans(text: str) -> list[TextSpan]:
+    """What no sentence goes beyond: paragraphs, headings, list items and table rows."""
     return _between(text, _block_gaps(text))
 
 
@@ -126,7 +127,7 @@ def _block_gaps(text: str) -> Iterator[re.Match[str]]:
         line = gap.end()
 
 
-def _sentences(text: str, block: TextSpan) -> Iterator[TextSpan]:
+def sentences_of_block(text: str, block: TextSpan) -> Iterator[TextSpan]:
     start = block.start
     for mark in _END.finditer(text, block.start, block.end):
         if mark.end() < block.end and _is_end(text, mark, start, block.end):

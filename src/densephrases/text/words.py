@@ -33,13 +33,13 @@ def has_blank_line(text: str, start: int, end: int) -> bool:
     return _BLANK_LINE.search(text, start, end) is not None
 
 
-def whole_words(text: str, start: int, end: int) -> str:
+def whole_words(text: str, start: int, end: int) -> tuple[int, int]:
     """The span extended to whole words."""
     while is_inside_word(text, start):
         start -= 1
     while is_inside_word(text, end):
         end += 1
-    return text[start:end]
+    return start, end
 
 
 def is_inside_word(text: str, position: int) -> bool:

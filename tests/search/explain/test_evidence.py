@@ -8,18 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from densephrases.search.confidence import Calibration
-from densephrases.search.explain.evidence import AskedTerms, Evidence, names_and_numbers
+from densephrases.search.explain.evidence import AskedTerms, Evidence, Surroundings, names_and_numbers
 from densephrases.search.filtering.filters import Filter
 from densephrases.search.request import SearchRequest
 from densephrases.search.scoring.lexical import TermWeights
 from densephrases.search.scoring.searchable import known_terms, searchable_segments
 from densephrases.search.searcher import Searcher
 from densephrases.text.hashed_terms import TERMS, terms
-from tests.search.made_up import MemoryIndex, answer_in, indexes
+from densephrases.text.searched_text import SearchedText
+from densephrases.text.sentences import TextSpan
+from tests.search.made_up import MemoryIndex, indexes
 from tests.search.test_searcher import QUESTIONS, QuestionEncoder
 
 KNOWN = np.ones(TERMS, dtype=bool)
 IDF = np.random.default_rng(0).random(TERMS).astype(np.float32) + 0.5
+
+
+def around(passage: str, *, sentence: str, title: str) -> Surroundings:
+    start = passage.index(sentence)
+    return Surroundings(SearchedText(passage), TextSpan(start, start + len(sentence)), SearchedText(title))
 
 
 def share(question: str, text: str) -> float:
@@ -35,7 +42,7 @@ def test_values_are_those_of_all_fields() -> None:
 def test_shares_by_sets_of_terms() -> None:
     question = "When did Ada Lovelace publish the Analytical Notes in 1843?"
     passage = "Ada published notes. She was a friend of Babbage. In 1843 they appeared."
-    answer = answer_in(passage, sentence="In 1843 they appeared.", title="Lovelace")
+    answer = around(passage, sentence="In 1843 they appeared.", title="Lovelace")
     found = AskedTerms(question, IDF, KNOWN).evidence(answer)
     assert found.missing == pytest.approx(share(question, f"{passage} Lovelace"))
     assert found.unstated == pytest.approx(share(question, "In 1843 they appeared. Lovelace"))
@@ -44,12 +51,12 @@ def test_shares_by_sets_of_terms() -> None:
 
 @pytest.mark.parametrize(("identifier", "missing"), [("max_wal_size", 0.0), ("max_size", 1.0), ("wal_size", 1.0)])
 def test_identifiers_are_compared_as_a_whole(identifier: str, missing: float) -> None:
-    answer = answer_in("wal: max_wal_size is the most size", sentence="", title="")
+    answer = around("wal: max_wal_size is the most size", sentence="", title="")
     assert AskedTerms(f"what is the default of {identifier}", IDF, KNOWN).evidence(answer).names == missing
 
 
 def test_a_question_without_terms_lacks_nothing() -> None:
-    answer = answer_in("Ada wrote it.", sentence="Ada wrote it.", title="")
+    answer = around("Ada wrote it.", sentence="Ada wrote it.", title="")
     assert AskedTerms("who is it?", IDF, KNOWN).evidence(answer) == Evidence()
 
 
@@ -58,7 +65,7 @@ def test_terms_that_no_passage_has_are_unknown() -> None:
     question = "Who invented the telephone in Boston?"
     known_V = np.zeros(TERMS, dtype=bool)
     known_V[sorted(terms("invented Boston"))] = True
-    answer = answer_in("Nobody invented a telephone in Boston.", sentence="", title="")
+    answer = around("Nobody invented a telephone in Boston.", sentence="", title="")
     found = AskedTerms(question, IDF, known_V).evidence(answer)
     assert found.unknown == pytest.approx(share(question, "invented Boston"))
     assert found.missing == 0
@@ -69,7 +76,7 @@ def test_terms_that_no_passage_has_are_unknown() -> None:
 def test_an_inflection_of_a_word_makes_it_known() -> None:
     known_V = np.zeros(TERMS, dtype=bool)
     known_V[sorted(terms("the lease ends"))] = True
-    answer = answer_in("The lease ends in March.", sentence="", title="")
+    answer = around("The lease ends in March.", sentence="", title="")
     assert AskedTerms("When does the lease end?", IDF, known_V).evidence(answer).unknown == 0
     assert AskedTerms("When does the lease begin?", IDF, known_V).evidence(answer).unknown > 0
 
@@ -94,7 +101,7 @@ def test_unknown_terms_follow_the_filter(index: MemoryIndex, questions: list[str
 
 
 def test_matched_and_missing_words() -> None:
-    answer = answer_in("The capital of Iceland is Reykjavik.", sentence="", title="Iceland")
+    answer = around("The capital of Iceland is Reykjavik.", sentence="", title="Iceland")
     matched, missing = AskedTerms("What is the capital of France?", IDF, KNOWN).matched_words(answer)
     assert (list(matched), list(missing)) == (["capital"], ["France"])
 

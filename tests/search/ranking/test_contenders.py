@@ -29,7 +29,7 @@ def test_they_are_the_first_answers(index: MemoryIndex, unit: Unit, k: int) -> N
     assert contenders.score_N.tolist() == [answer.score for _, answer in rows]
     assert list(contenders.titles) == [answer.document.title for _, answer in rows]
     for row, (number, answer) in enumerate(rows):
-        text, (first, last) = contenders.texts[row], contenders.sentences_N2[row].tolist()
+        text, (first, last) = contenders.texts[row].text, contenders.sentences_N2[row].tolist()
         assert (text, text[first:last]) == (answer.passage, answer.sentence)
         missing = terms(QUESTIONS[number]) - terms(f"{answer.document.title}\n{text}")
         assert abs(contenders.lexical_N[row] - 2 * sum(idf_V[term] for term in missing)) < 1e-4

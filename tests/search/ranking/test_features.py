@@ -19,6 +19,7 @@ from densephrases.search.ranking.features import (
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.text.hashed_terms import TERMS, terms
 from densephrases.text.normalize import normalize_answer
+from densephrases.text.searched_text import SearchedText
 
 WORDS = ["Ada", "Lovelace", "wrote", "the", "The", "first", "program", "in", "London.", "It", "Ada,", "(Babbage)"]
 IDF = TermWeights(np.random.default_rng(0).random(TERMS).astype(np.float32))
@@ -37,6 +38,7 @@ def several(draw: st.DrawFn) -> tuple[list[str], Contenders]:
             number = int(random.integers(len(passages)))
             rows.append((number, *_spans(passages[number], random)))
     numbers = [row[0] for row in rows]
+    texts = [SearchedText(" ".join(words)) for words in passages]
     return questions, Contenders(
         np.array(edges),
         random.normal(size=len(rows)).astype(np.float32),
@@ -44,7 +46,7 @@ def several(draw: st.DrawFn) -> tuple[list[str], Contenders]:
         np.array(numbers, dtype=np.int64),
         np.array([row[1] for row in rows], dtype=np.int64).reshape(-1, 2),
         np.array([row[2] for row in rows], dtype=np.int64).reshape(-1, 2),
-        [" ".join(passages[number]) for number in numbers],
+        [texts[number] for number in numbers],
         [f"Title {number} Ada" for number in numbers],
     )
 
@@ -65,7 +67,7 @@ def test_terms_of_the_words_around(made: tuple[list[str], Contenders]) -> None:
     found = phrase_features(contenders, question_terms)
     assert found.shape == (len(contenders), len(PHRASE_FEATURES))
     for row, question in enumerate(contenders.question_N.tolist()):
-        text, (start, end) = contenders.texts[row], contenders.spans_N2[row].tolist()
+        text, (start, end) = contenders.texts[row].text, contenders.spans_N2[row].tolist()
         first, last = contenders.sentences_N2[row].tolist()
         window = " ".join([*text[:start].split()[-8:], *text[end:].split()[:8]])
         around = [text[start:end], f"{text[first:start]} {text[end:last]}", window, contenders.titles[row]]
@@ -84,7 +86,9 @@ def one_phrase(text: str, phrase: str) -> Contenders:
     span = np.array([[start, start + len(phrase)]])
     number = np.zeros(1, dtype=np.int64)
     score = np.zeros(1, dtype=np.float32)
-    return Contenders(np.array([0, 1]), score, score, number, span, np.array([[0, len(text)]]), [text], [""])
+    return Contenders(
+        np.array([0, 1]), score, score, number, span, np.array([[0, len(text)]]), [SearchedText(text)], [""]
+    )
 
 
 @pytest.mark.parametrize(

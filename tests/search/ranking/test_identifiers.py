@@ -14,6 +14,7 @@ from densephrases.search.ranking.identifiers import (
     ranked_by_identifiers,
 )
 from densephrases.search.scoring.pairs import Phrases
+from densephrases.text.searched_text import SearchedText
 from densephrases.text.sentences import sentence_spans
 from tests.search.made_up import MemoryIndex, SegmentMaker
 
@@ -25,7 +26,7 @@ def contenders_of(text: str, phrases: list[str], title: str = "") -> Contenders:
     zeros = np.zeros(len(phrases), dtype=np.float32)
     rows = np.zeros(len(phrases), dtype=np.int64)
     edges = np.array([0, len(phrases)])
-    texts, titles = [text] * len(phrases), [title] * len(phrases)
+    texts, titles = [SearchedText(text)] * len(phrases), [title] * len(phrases)
     return Contenders(edges, zeros, zeros, rows, np.array(spans), np.array(sentences), texts, titles)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from densephrases.index.segment.passage_terms import SegmentTerms
 from densephrases.search.scoring.lexical import REPETITION_SHARE, QuestionTerms, TermWeights
 from densephrases.text.hashed_terms import TERMS, terms
+from densephrases.text.searched_text import SearchedText
 from tests.search.made_up import WORDS, MemoryIndex, MemoryTerms, SegmentMaker, as_segment, indexes
 
 QUESTIONS = st.lists(st.lists(st.sampled_from([*WORDS, "title", "[SEP]", "new"]), max_size=5).map(" ".join), max_size=4)
@@ -95,4 +96,5 @@ def test_repeated_words_cost_a_share(data: st.DataObject, questions: list[str]) 
         for number, text in pairs
     ]
     question_N = np.array([number for number, _ in pairs], dtype=np.int64)
-    np.testing.assert_allclose(words.repetition_penalties(question_N, [text for _, text in pairs]), expected, rtol=1e-5)
+    spans = [(SearchedText(f"- {text} -"), 2, 2 + len(text)) for _, text in pairs]
+    np.testing.assert_allclose(words.repetition_penalties(question_N, spans), expected, rtol=1e-5)

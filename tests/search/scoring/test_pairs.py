@@ -16,7 +16,7 @@ from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.search.scoring.windows import Queries
-from densephrases.text.hashed_terms import terms
+from densephrases.text.hashed_terms import prefixes
 from tests.search.made_up import (
     SIZE,
     WORDS,
@@ -31,8 +31,8 @@ from tests.search.made_up import (
 PENALTIES = st.sampled_from([0.0, 0.25, 1.0])
 VECTORS = st.lists(st.integers(-3, 3), min_size=SIZE, max_size=SIZE)
 UNITS = st.sampled_from(get_args(Unit))
-KNOWN_TERMS = sorted(terms(" ".join([*WORDS, "title", "unheard of"])))
-COSTS = st.dictionaries(st.sampled_from(KNOWN_TERMS), st.integers(0, 20).map(float), max_size=4)
+KNOWN_TERMS = prefixes(" ".join([*WORDS, "title", "unheard of"]))
+COSTS = st.dictionaries(st.sampled_from(sorted(KNOWN_TERMS)), st.integers(0, 20).map(float), max_size=4)
 REPETITION_SHARE = 0.25
 
 
@@ -57,6 +57,7 @@ def question_terms(given: list[dict[int, float]]) -> QuestionTerms:
         np.cumsum([0, *map(len, penalties)]),
         np.array([term for each in penalties for term in each], dtype=np.uint16),
         np.array([cost for each in penalties for cost in each.values()], dtype=np.float32),
+        [KNOWN_TERMS[term] for each in penalties for term in each],
     )
 
 

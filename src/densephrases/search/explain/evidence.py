@@ -1,35 +1,37 @@
 """What of a question the surroundings of an answer lack: signs that the text does not answer it."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from densephrases.arrays import Floats, Mask
 from densephrases.model.tokenizer import parted_question
 from densephrases.search.query.identifier_words import identifiers_of, whole_identifier
-from densephrases.text.hashed_terms import terms
+from densephrases.text.hashed_terms import prefixes, terms
 from densephrases.text.inflections import inflections
+from densephrases.text.searched_text import SearchedText
+from densephrases.text.sentences import TextSpan
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 
 
-class Surroundings(Protocol):
-    """What of an answer counts as evidence."""
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What stands around an answer and counts as evidence.
 
-    @property
-    def passage(self) -> str: ...
-    @property
-    def sentence(self) -> str: ...
-    @property
-    def section(self) -> str: ...
-    @property
-    def document(self) -> "Titled": ...
+    Attributes:
+        passage: That of the answer.
+        sentences: Those around the phrase, in the passage.
+        titles: That of the document, and the headings above the answer.
+    """
 
+    passage: SearchedText
+    sentences: TextSpan
+    titles: SearchedText
 
-class Titled(Protocol):
-    @property
-    def title(self) -> str: ...
+    def has(self, prefix: str) -> bool:
+        """Whether passage or titles have a word of the term."""
+        return bool(self.passage.positions(prefix) or self.titles.positions(prefix))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,54 +58,58 @@ class Evidence:
         return self.missing, self.unstated, self.names, self.unknown
 
 
-TermsOf = Callable[[str], set[int]]
-
-
 class AskedTerms:
     """The terms of one question, with the IDF of all terms in the collection and marks of those that are searched."""
 
-    def __init__(self, question: str, idf_V: Floats, known_V: Mask, terms_of: TermsOf = terms) -> None:
-        """`terms_of` may remember texts: results of one search share passages, sentences and titles."""
-        self._idf_V = idf_V
-        self._terms_of = terms_of
-        self.words = {word: terms(word) for part in parted_question(question) for word in _WORD.findall(part)}
-        self._all = frozenset[int]().union(*self.words.values())
-        self._names = frozenset[int]().union(*(self.words[word] for word in names_and_numbers(question)))
-        known = (ids for word, ids in self.words.items() if _occurs(word, ids, known_V))
-        self._unknown = self._share(self._all, set[int]().union(*known))
+    def __init__(self, question: str, idf_V: Floats, known_V: Mask) -> None:
+        words = {word: prefixes(word) for part in parted_question(question) for word in _WORD.findall(part)}
+        self.words = {word: tuple(found.values()) for word, found in words.items()}
+        names = set[int]().union(*(words[word] for word in names_and_numbers(question)))
+        wanted = {term: prefix for found in words.values() for term, prefix in found.items()}
+        self._wanted = [(prefix, float(idf_V[term]), term in names) for term, prefix in sorted(wanted.items())]
+        self._total = sum(weight for _, weight, _ in self._wanted)
+        self._total_of_names = sum(weight for _, weight, is_name in self._wanted if is_name)
+        known = set[int]().union(*(found for word, found in words.items() if _occurs(word, found, known_V)))
+        self._unknown = _share(sum(float(idf_V[term]) for term in wanted.keys() - known), self._total)
         self._identifiers = [whole_identifier(each) for each in identifiers_of(question)]
 
-    def evidence(self, answer: Surroundings) -> Evidence:
-        title = self._titles(answer)
-        near, anywhere = title | self._terms_of(answer.sentence), title | self._terms_of(answer.passage)
-        names = max(self._share(self._names, anywhere), self._missing_identifiers(answer))
-        return Evidence(self._share(self._all, anywhere), self._share(self._all, near), names, self._unknown)
+    def evidence(self, around: Surroundings) -> Evidence:
+        missing = unstated = names = 0.0
+        start, end = around.sentences.start, around.sentences.end
+        for prefix, weight, is_name in self._wanted:
+            if around.titles.positions(prefix):
+                continue
+            positions = around.passage.positions(prefix)
+            if not positions:
+                missing += weight
+                names += weight * is_name
+            if not any(start <= at < end for at in positions):
+                unstated += weight
+        return Evidence(
+            _share(missing, self._total),
+            _share(unstated, self._total),
+            max(_share(names, self._total_of_names), self._missing_identifiers(around)),
+            self._unknown,
+        )
 
-    def _missing_identifiers(self, answer: Surroundings) -> float:
+    def _missing_identifiers(self, around: Surroundings) -> float:
         if not self._identifiers:
             return 0.0
-        text = "\n".join((answer.document.title, answer.section, answer.passage))
+        text = f"{around.titles.text}\n{around.passage.text}"
         return sum(each.search(text) is None for each in self._identifiers) / len(self._identifiers)
 
-    def _share(self, wanted: frozenset[int], found: set[int]) -> float:
-        total = self._weight(wanted)
-        return self._weight(wanted - found) / total if total else 0.0
-
-    def _weight(self, some: frozenset[int]) -> float:
-        return float(self._idf_V[sorted(some)].sum()) if some else 0.0
-
-    def matched_words(self, answer: Surroundings) -> tuple[Sequence[str], Sequence[str]]:
+    def matched_words(self, around: Surroundings) -> tuple[Sequence[str], Sequence[str]]:
         """The words that passage or titles have, and those that neither has; stop words are neither."""
-        found = self._titles(answer) | self._terms_of(answer.passage)
-        counted = {word: ids for word, ids in self.words.items() if ids}
-        matched = [word for word, ids in counted.items() if ids <= found]
+        counted = {word: found for word, found in self.words.items() if found}
+        matched = [word for word, found in counted.items() if all(map(around.has, found))]
         return matched, [word for word in counted if word not in matched]
 
-    def _titles(self, answer: Surroundings) -> set[int]:
-        return self._terms_of(answer.document.title) | self._terms_of(answer.section)
+
+def _share(part: float, total: float) -> float:
+    return part / total if total else 0.0
 
 
-def _occurs(word: str, ids: set[int], known_V: Mask) -> bool:
+def _occurs(word: str, ids: Iterable[int], known_V: Mask) -> bool:
     """Whether the word or an inflection of it is known; terms are prefixes, in which short words differ."""
     return all(known_V[each] for each in ids) or any(
         found and all(known_V[each] for each in found) for found in map(terms, inflections(word))

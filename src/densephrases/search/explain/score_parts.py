@@ -44,8 +44,8 @@ def score_parts(
         )
 
 
-def explanation_of(answer: Surroundings, parts: ScoreParts, asked: AskedTerms) -> Explanation:
-    matched, missing = asked.matched_words(answer)
+def explanation_of(around: Surroundings, parts: ScoreParts, asked: AskedTerms) -> Explanation:
+    matched, missing = asked.matched_words(around)
     return Explanation(
         start=parts.start,
         end=parts.end,
@@ -54,5 +54,5 @@ def explanation_of(answer: Surroundings, parts: ScoreParts, asked: AskedTerms) -
         rank=parts.rank,
         matched=tuple(matched),
         missing=tuple(missing),
-        evidence=asked.evidence(answer),
+        evidence=asked.evidence(around),
     )

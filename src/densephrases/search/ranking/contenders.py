@@ -10,6 +10,7 @@ from densephrases.arrays import Floats, Ints
 from densephrases.search.passages import FoundPassage, PassageTexts
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.pairs import Phrases
+from densephrases.text.searched_text import SearchedText
 
 CONTENDERS = 20  # of a question
 
@@ -27,7 +28,7 @@ class Contenders:
         passage_N: Equal for phrases of one passage.
         spans_N2: Character offsets in the passage.
         sentences_N2: Character offsets of the sentences around the phrase.
-        texts: The passage of each phrase.
+        texts: The passage of each phrase; one object for phrases of one passage.
         titles: Of its document, and the headings above it.
     """
 
@@ -37,7 +38,7 @@ class Contenders:
     passage_N: Ints
     spans_N2: Ints
     sentences_N2: Ints
-    texts: Sequence[str]
+    texts: Sequence[SearchedText]
     titles: Sequence[str]
 
     @classmethod
@@ -55,7 +56,7 @@ class Contenders:
             located.passage_N,
             located.spans_N2,
             texts.sentences(located.passage_N, located.spans_N2),
-            [passage.text for passage in passages],
+            [passage.searched for passage in passages],
             [_titles(passage, start) for passage, start in zip(passages, located.spans_N2[:, 0].tolist(), strict=True)],
         )
 
@@ -68,7 +69,7 @@ class Contenders:
 
     @property
     def phrase_texts(self) -> list[str]:
-        return [text[start:end] for text, (start, end) in zip(self.texts, self.spans_N2.tolist(), strict=True)]
+        return [text.text[start:end] for text, (start, end) in zip(self.texts, self.spans_N2.tolist(), strict=True)]
 
 
 def _titles(passage: FoundPassage, start: int) -> str:

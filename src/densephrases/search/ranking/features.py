@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from densephrases.search.ranking.contenders import Contenders
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.text.hashed_terms import terms as terms_of
 from densephrases.text.normalize import normalize_answer
+from densephrases.text.searched_text import SearchedText
 
 # Of the passage's terms, of the phrase, and of the words around it.
 LEXICAL_FEATURES = ("lexical", "repetition", "sentence", "window", "title")
@@ -26,6 +28,8 @@ _LAST_WORD = re.compile(r"\w+ \Z")
 _FIRST_WORD = re.compile(r" (\w+)")
 
 Numbers = NDArray[np.float64]
+Span = Sequence[int]
+"""The first character and the one after the last."""
 
 # Shape suffixes: N phrases, F features, K phrases of one question.
 
@@ -82,31 +86,47 @@ def _overlaps(passage_K: Ints, spans_K2: Ints) -> Mask:
 def _lexical_features(contenders: Contenders, terms: QuestionTerms | None) -> Sequence[Floats | Numbers]:
     if terms is None:
         return [np.zeros(len(contenders))] * len(LEXICAL_FEATURES)
-    rows = list(zip(contenders.texts, contenders.spans_N2.tolist(), contenders.sentences_N2.tolist(), strict=True))
-    around = [
-        *contenders.phrase_texts,
-        *(_beside(text, start, end, first, last) for text, (start, end), (first, last) in rows),
-        *(_window(text, start, end) for text, (start, end), _ in rows),
-        *contenders.titles,
-    ]
-    kinds = len(LEXICAL_FEATURES) - 1
-    matched_N = terms.matched(np.tile(contenders.question_N, kinds), around)  # at once, since each call takes time
-    return [contenders.lexical_N, *np.split(matched_N, kinds)]
+    wanted, title = terms.prefix_penalties(), cache(SearchedText)
+    spans = zip(contenders.spans_N2.tolist(), contenders.sentences_N2.tolist(), strict=True)
+    rows = zip(contenders.question_N.tolist(), contenders.texts, map(title, contenders.titles), spans, strict=True)
+    matched = [_matched(wanted[question], text, title, *both) for question, text, title, both in rows]
+    return [contenders.lexical_N, *np.array(matched, dtype=np.float64).reshape(-1, len(LEXICAL_FEATURES) - 1).T]
 
 
-def _beside(text: str, start: int, end: int, first: int, last: int) -> str:
-    """What the sentences from `first` to `last` have beside the phrase; not all of a table without sentence ends."""
-    before = text[max(first, start - _SENTENCE_CHARACTERS) : start]
-    return f"{before} {text[end : min(last, end + _SENTENCE_CHARACTERS)]}"
+def _matched(
+    wanted: Sequence[tuple[str, float]], text: SearchedText, title: SearchedText, phrase: Span, sentences: Span
+) -> tuple[float, ...]:
+    """The penalties of terms in the phrase, beside it in its sentences and among some words, and in the title."""
+    (start, end), (left, right) = phrase, _window(text.text, *phrase)
+    # not all of a table without sentence ends
+    first, last = max(sentences[0], start - _SENTENCE_CHARACTERS), min(sentences[1], end + _SENTENCE_CHARACTERS)
+    repetition = sentence = window = titles = 0.0
+    for prefix, penalty in wanted:
+        inside = beside = near = False
+        for at in text.positions(prefix):
+            if start <= at < end:
+                inside = True
+            else:
+                beside = beside or first <= at < last
+                near = near or left <= at < right
+        repetition += penalty * inside
+        sentence += penalty * beside
+        window += penalty * near
+        titles += penalty * bool(title.positions(prefix))
+    return repetition, sentence, window, titles
 
 
-def _window(text: str, start: int, end: int) -> str:
-    before = text[max(start - _WINDOW_CHARACTERS, 0) : start].split()[-_WINDOW_WORDS:]
-    return " ".join([*before, *text[end : end + _WINDOW_CHARACTERS].split()[:_WINDOW_WORDS]])
+def _window(text: str, start: int, end: int) -> tuple[int, int]:
+    """The characters from the first of some words before the phrase to the last of some after it."""
+    before, after = text[max(start - _WINDOW_CHARACTERS, 0) : start], text[end : end + _WINDOW_CHARACTERS]
+    further = before.rsplit(maxsplit=_WINDOW_WORDS)[:-_WINDOW_WORDS]
+    later = after.split(maxsplit=_WINDOW_WORDS)[_WINDOW_WORDS:]
+    return start - len(before) + sum(map(len, further)), end + len(after) - sum(map(len, later))
 
 
 def _boundary_features(contenders: Contenders) -> Sequence[Numbers]:
-    pairs = list(zip(contenders.texts, contenders.spans_N2.tolist(), strict=True))
+    texts = (each.text for each in contenders.texts)
+    pairs = list(zip(texts, contenders.spans_N2.tolist(), strict=True))
     return [
         np.array([_is_cut_before(text, start) for text, (start, _) in pairs], dtype=np.float64),
         np.array([_is_cut_after(text, start, end) for text, (start, end) in pairs], dtype=np.float64),

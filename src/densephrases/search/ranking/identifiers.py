@@ -68,7 +68,7 @@ def identifier_shares(
 
 def _near(contenders: Contenders, row: int, text_before: Callable[[int], str]) -> Callable[[re.Pattern[str]], float]:
     """How much an identifier counts for a phrase, from 0 to 1."""
-    text, (start, end) = contenders.texts[row], contenders.spans_N2[row].tolist()
+    text, (start, end) = contenders.texts[row].text, contenders.spans_N2[row].tolist()
     first, last = paragraph_around(text, start, end)
     if is_heading(text[first:last]):
         return lambda pattern: IN_HEADING if pattern.search(text, first, last) else 0.0

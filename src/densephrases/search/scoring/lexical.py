@@ -11,7 +11,7 @@ confidences can be calibrated better.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Self
 
 import numpy as np
@@ -24,7 +24,8 @@ from densephrases.index.segment.reader import Segment
 from densephrases.index.snapshot import Snapshot
 from densephrases.model.tokenizer import parted_question
 from densephrases.search.scoring.identified import IdentifiedPassages
-from densephrases.text.hashed_terms import TERMS, terms, terms_of_each
+from densephrases.text.hashed_terms import TERMS, has_prefix, prefixes
+from densephrases.text.searched_text import SearchedText
 
 # Share of a term's penalty that a phrase pays for repeating it. Chosen on squad-dev and the dev files of five
 # open-domain sets: TriviaQA gains most; WebQuestions, whose answers often repeat a name, would do best with 0.
@@ -32,6 +33,9 @@ REPETITION_SHARE = 0.2
 
 _NO_PASSAGES = np.zeros(0, dtype=np.int64)
 _PASSAGES_AT_ONCE = 1 << 16  # takes about 50 MB for the terms of one question
+
+SpanInText = tuple[SearchedText, int, int]
+"""A text and the characters of a phrase in it."""
 
 # Shape suffixes: V all terms, B questions, W terms of all questions one after the other, N pairs that are scored.
 
@@ -66,20 +70,24 @@ class QuestionTerms:
     edges_B: Ints  # the first term of each question; one more than questions
     term_W: NDArray[np.uint16]  # ascending within a question
     penalty_W: Floats
+    prefixes: Sequence[str]  # what each term is the hash of
     identified: IdentifiedPassages | None = None  # passages without the identifiers of a question pay for that as well
 
     @classmethod
     def from_questions(cls, questions: Sequence[str], weights: TermWeights, lexical_weight: float) -> Self:
-        found = [sorted(set[int]().union(*map(terms, parted_question(question)))) for question in questions]
+        found = [sorted(_prefixes(question).items()) for question in questions]
         edges_B = np.cumsum([0, *map(len, found)])
-        term_W = np.fromiter(chain.from_iterable(found), np.uint16, int(edges_B[-1]))
-        return cls(edges_B, term_W, np.float32(lexical_weight) * weights.idf_V[term_W])
+        every = list(chain.from_iterable(found))
+        term_W = np.array([term for term, _ in every], dtype=np.uint16)
+        return cls(edges_B, term_W, np.float32(lexical_weight) * weights.idf_V[term_W], [each for _, each in every])
 
     def take(self, questions: Ints) -> Self:
         counts_B = np.diff(self.edges_B)[questions]
         _, chosen_W = ranges(self.edges_B[questions], counts_B)
         identified = None if self.identified is None else self.identified.take(questions)
-        return type(self)(np.cumsum([0, *counts_B]), self.term_W[chosen_W], self.penalty_W[chosen_W], identified)
+        prefixes = [self.prefixes[word] for word in chosen_W.tolist()]
+        edges_B = np.cumsum([0, *counts_B])
+        return type(self)(edges_B, self.term_W[chosen_W], self.penalty_W[chosen_W], prefixes, identified)
 
     def penalties(self, segment: SegmentTerms, question_N: Ints, passage_N: Ints) -> Floats:
         """For each pair of a question and a passage the penalties of what of the question the passage lacks."""
@@ -91,20 +99,19 @@ class QuestionTerms:
             return penalties_N
         return penalties_N + self.identified.penalties(segment, question_N, passage_N)
 
-    def repetition_penalties(self, question_N: Ints, phrases: Iterable[str]) -> Floats:
+    def repetition_penalties(self, question_N: Ints, phrases: Iterable[SpanInText]) -> Floats:
         """For each pair of a question and a phrase the penalties of the question's terms that the phrase repeats."""
-        return self.matched(question_N, phrases, REPETITION_SHARE)
+        wanted, folded = self.prefix_penalties(), (text.folded(start, end) for text, start, end in phrases)
+        repeated = (
+            sum(penalty for prefix, penalty in wanted[question] if prefix in phrase and has_prefix(phrase, prefix))
+            for question, phrase in zip(question_N.tolist(), folded, strict=True)
+        )
+        return np.float32(REPETITION_SHARE) * np.fromiter(repeated, np.float32, len(question_N))
 
-    def matched(self, question_N: Ints, texts: Iterable[str], share: float = 1.0) -> Floats:
-        """For each pair of a question and a text a share of the penalties of the question's terms that the text has."""
-        text, term = terms_of_each(texts)
-        wanted = question_N[text] * TERMS + term
-        question_W = np.repeat(np.arange(len(self.edges_B) - 1), np.diff(self.edges_B))
-        known = np.append(question_W * TERMS + self.term_W, -1)  # the last one belongs to no question
-        word = np.searchsorted(known[:-1], wanted)
-        shared = known[word] == wanted
-        text, word = np.divmod(np.unique(text[shared] * len(known) + word[shared]), len(known))
-        return np.bincount(text, share * self.penalty_W[word], len(question_N)).astype(np.float32)
+    def prefix_penalties(self) -> list[list[tuple[str, float]]]:
+        """The terms of each question, given by their prefixes, with their penalties."""
+        pairs = list(zip(self.prefixes, self.penalty_W.tolist(), strict=True))
+        return [pairs[first:last] for first, last in pairwise(self.edges_B.tolist())]
 
     def penalties_of_rows(self, segment: Segment, question_N: Ints, row_N: Ints) -> Floats:
         """As `penalties`, with passages given by one of their rows; each passage is looked up once for a question."""
@@ -121,3 +128,10 @@ class QuestionTerms:
             passage_N = passages[first : first + _PASSAGES_AT_ONCE]
             penalties.append(self.penalties(segment, np.full_like(passage_N, question), passage_N))
         return np.concatenate(penalties)
+
+
+def _prefixes(question: str) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for part in parted_question(question):
+        found |= prefixes(part)
+    return found

@@ -12,12 +12,11 @@ from densephrases.model.encoder import Encoder
 from densephrases.model.tokenizer import TokenizedPassage
 from densephrases.search.answers import Answer, PhraseSpan
 from densephrases.search.confidence import RIVALS
-from densephrases.search.passages import sentences_around
 from densephrases.search.verification.read_passages import ReadPassage, reading_excerpt
 from densephrases.search.verification.weights import RankingFeatures, VerificationWeights
 from densephrases.text.normalize import normalize_answer
 from densephrases.text.passages import Passage, section_context
-from densephrases.text.sentences import sentence_spans
+from densephrases.text.searched_text import SearchedText
 
 RESULTS_PER_PASSAGE = 4  # searched for each passage that is read, so that these are different passages
 
@@ -230,9 +229,8 @@ def _descending(weights: VerificationWeights) -> Callable[[ReadPhrase], float]:
 def verified_answer(phrase: ReadPhrase, score: float, confidence: float | None) -> Answer:
     """The phrase as a result of the same unit as those of the search."""
     found, begin = phrase.found, phrase.found.passage_start
-    sentences_S2 = np.array([(s.start, s.end) for s in sentence_spans(found.passage)], dtype=np.int64).reshape(-1, 2)
-    around_N2 = sentences_around([sentences_S2], np.zeros(1, dtype=np.int64), np.array([[phrase.start, phrase.end]]))
-    first, last = (int(place) for place in around_N2[0])
+    around = SearchedText(found.passage).sentences_around(phrase.start, phrase.end)
+    first, last = around.start, around.end
     shown = {"phrase": (phrase.start, phrase.end), "sentence": (first, last)}.get(found.unit, (0, len(found.passage)))
     return replace(
         found,

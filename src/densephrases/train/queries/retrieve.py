@@ -124,7 +124,7 @@ class Lookup:
                 asked_N = np.full(len(phrases), row)
                 found.penalty_QK[here] = self._passage_penalties(terms, asked_N, phrases)
                 if penalizes_repetitions(UNITS[self.settings.target]):
-                    found.penalty_QK[here] += terms.repetition_penalties(asked_N, texts.phrase_texts(located))
+                    found.penalty_QK[here] += terms.repetition_penalties(asked_N, texts.spans_in_text(located))
         return found
 
     def _terms(self, asked: Sequence[OpenQuestion]) -> QuestionTerms | None:
