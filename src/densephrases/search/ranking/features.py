@@ -86,24 +86,38 @@ def _overlaps(passage_K: Ints, spans_K2: Ints) -> Mask:
 def _lexical_features(contenders: Contenders, terms: QuestionTerms | None) -> Sequence[Floats | Numbers]:
     if terms is None:
         return [np.zeros(len(contenders))] * len(LEXICAL_FEATURES)
-    wanted, title = terms.prefix_penalties(), cache(SearchedText)
+    wanted = terms.prefix_penalties()
+
+    @cache
+    def occurring(question: int, text: SearchedText) -> list[tuple[float, Sequence[int]]]:
+        """The penalties of the question's terms that the text has, and where these stand."""
+        positions = ((penalty, text.positions(prefix)) for prefix, penalty in wanted[question])
+        return [each for each in positions if each[1]]
+
+    @cache
+    def in_title(question: int, title: str) -> float:
+        return sum(penalty for penalty, _ in occurring(question, SearchedText(title)))
+
     spans = zip(contenders.spans_N2.tolist(), contenders.sentences_N2.tolist(), strict=True)
-    rows = zip(contenders.question_N.tolist(), contenders.texts, map(title, contenders.titles), spans, strict=True)
-    matched = [_matched(wanted[question], text, title, *both) for question, text, title, both in rows]
+    rows = zip(contenders.question_N.tolist(), contenders.texts, contenders.titles, spans, strict=True)
+    matched = [
+        (*_matched(occurring(question, text), text.text, *both), in_title(question, title))
+        for question, text, title, both in rows
+    ]
     return [contenders.lexical_N, *np.array(matched, dtype=np.float64).reshape(-1, len(LEXICAL_FEATURES) - 1).T]
 
 
 def _matched(
-    wanted: Sequence[tuple[str, float]], text: SearchedText, title: SearchedText, phrase: Span, sentences: Span
-) -> tuple[float, ...]:
-    """The penalties of terms in the phrase, beside it in its sentences and among some words, and in the title."""
-    (start, end), (left, right) = phrase, _window(text.text, *phrase)
+    found: Sequence[tuple[float, Sequence[int]]], text: str, phrase: Span, sentences: Span
+) -> tuple[float, float, float]:
+    """The penalties of terms in the phrase, and beside it in its sentences and among some words."""
+    (start, end), (left, right) = phrase, _window(text, *phrase)
     # not all of a table without sentence ends
     first, last = max(sentences[0], start - _SENTENCE_CHARACTERS), min(sentences[1], end + _SENTENCE_CHARACTERS)
-    repetition = sentence = window = titles = 0.0
-    for prefix, penalty in wanted:
+    repetition = sentence = window = 0.0
+    for penalty, positions in found:
         inside = beside = near = False
-        for at in text.positions(prefix):
+        for at in positions:
             if start <= at < end:
                 inside = True
             else:
@@ -112,8 +126,7 @@ def _matched(
         repetition += penalty * inside
         sentence += penalty * beside
         window += penalty * near
-        titles += penalty * bool(title.positions(prefix))
-    return repetition, sentence, window, titles
+    return repetition, sentence, window
 
 
 def _window(text: str, start: int, end: int) -> tuple[int, int]:
