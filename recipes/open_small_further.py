@@ -31,12 +31,12 @@ def phrases(data: Path, models: Path) -> PhraseRecipe:
         hard_negatives_from=models / "open-small",
         lexical_weight=1.0,
         typed_share=0.15,
-        reading=ReadingPlan(questions=56, passages=4, teach_from=0, unanswerable=12),
+        reading=ReadingPlan(questions=56, passages=4, teach_from=0, unanswerable=24),
         batches=BatchPlan(questions=256, questions_per_passage=6, passages_per_group=3),
         weights=LossWeights(
             distill=4.0, negative=2.0, tokens=1.0, reading=1.0, reading_distill=1.0, across=2.0, null=1.0
         ),
-        annotated_from=2,
+        annotated_from=1,
         prebatch_from=0,
-        loop=LoopConfig(epochs=14, learning_rate=8e-5, warmup=0.015, compile=False),
+        loop=LoopConfig(epochs=14, learning_rate=8e-5, warmup=0.02, compile=False),
     )

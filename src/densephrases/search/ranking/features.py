@@ -86,12 +86,11 @@ def _overlaps(passage_K: Ints, spans_K2: Ints) -> Mask:
 def _lexical_features(contenders: Contenders, terms: QuestionTerms | None) -> Sequence[Floats | Numbers]:
     if terms is None:
         return [np.zeros(len(contenders))] * len(LEXICAL_FEATURES)
-    wanted = terms.prefix_penalties()
 
     @cache
     def occurring(question: int, text: SearchedText) -> list[tuple[float, Sequence[int]]]:
         """The penalties of the question's terms that the text has, and where these stand."""
-        positions = ((penalty, text.positions(prefix)) for prefix, penalty in wanted[question])
+        positions = ((penalty, text.positions(prefix)) for prefix, penalty in terms.prefix_penalties(question))
         return [each for each in positions if each[1]]
 
     @cache

@@ -11,7 +11,7 @@ confidences can be calibrated better.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Self
 
 import numpy as np
@@ -101,17 +101,18 @@ class QuestionTerms:
 
     def repetition_penalties(self, question_N: Ints, phrases: Iterable[SpanInText]) -> Floats:
         """For each pair of a question and a phrase the penalties of the question's terms that the phrase repeats."""
-        wanted, folded = self.prefix_penalties(), (text.folded(start, end) for text, start, end in phrases)
+        wanted = {question: self.prefix_penalties(question) for question in set(question_N.tolist())}
+        folded = (text.folded(start, end) for text, start, end in phrases)
         repeated = (
             sum(penalty for prefix, penalty in wanted[question] if prefix in phrase and has_prefix(phrase, prefix))
             for question, phrase in zip(question_N.tolist(), folded, strict=True)
         )
         return np.float32(REPETITION_SHARE) * np.fromiter(repeated, np.float32, len(question_N))
 
-    def prefix_penalties(self) -> list[list[tuple[str, float]]]:
-        """The terms of each question, given by their prefixes, with their penalties."""
-        pairs = list(zip(self.prefixes, self.penalty_W.tolist(), strict=True))
-        return [pairs[first:last] for first, last in pairwise(self.edges_B.tolist())]
+    def prefix_penalties(self, question: int) -> list[tuple[str, float]]:
+        """The terms of a question, given by their prefixes, with their penalties."""
+        own = slice(*self.edges_B[question : question + 2].tolist())
+        return list(zip(self.prefixes[own], self.penalty_W[own].tolist(), strict=True))
 
     def penalties_of_rows(self, segment: Segment, question_N: Ints, row_N: Ints) -> Floats:
         """As `penalties`, with passages given by one of their rows; each passage is looked up once for a question."""
