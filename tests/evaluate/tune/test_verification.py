@@ -30,12 +30,10 @@ from tests.search.verification.made_up import result
 TEXT = "right wrong"
 
 
-def phrase(is_right: bool, reader: float, retrieval: float, passage: int, unverified: float = 0.0) -> ReadPhrase:
+def phrase(is_right: bool, reader: float, unverified: float, passage: int) -> ReadPhrase:
     span = (0, 5) if is_right else (6, 11)
-    features = RankingFeatures(
-        reader=reader, retrieval=retrieval, agreement=0.0, log_probability=reader - 10, unverified=unverified
-    )
-    found = result(TEXT, span, retrieval, 0.5, f"doc{passage}")
+    features = RankingFeatures(reader=reader, unverified=unverified, log_probability=reader - 10)
+    found = result(TEXT, span, 10.0, 0.5, f"doc{passage}")
     return ReadPhrase(found, *span, features)
 
 
@@ -44,13 +42,13 @@ def asked(number: int, answerable: bool = True) -> AskedQuestion:
     return AskedQuestion(Question(str(number), f"Question {number}?", answers), f"article {number % 4}")
 
 
-def made_up(count: int, reader: float = 1.5, retrieval: float = 0.5) -> list[VerifiedQuestion]:
+def made_up(count: int, reader: float = 1.5, unverified: float = 0.5) -> list[VerifiedQuestion]:
     """The right phrase is drawn by a softmax of the given weights; search alone is right for half of the questions."""
     rng = np.random.default_rng(0)
     found = []
     for number in range(count):
         read, searched = rng.normal(0, 2, 3), rng.normal(0, 2, 3)
-        powers = np.exp(reader * read + retrieval * searched)
+        powers = np.exp(reader * read + unverified * searched)
         right = rng.choice(3, p=powers / powers.sum())
         phrases = [phrase(i == right, float(read[i]), float(searched[i]), i) for i in range(3)]
         before = bool(rng.random() < 0.5)
@@ -62,8 +60,7 @@ def made_up(count: int, reader: float = 1.5, retrieval: float = 0.5) -> list[Ver
 def test_the_weights_that_made_the_choices_are_found() -> None:
     weights = fit_ranking(made_up(4000))
     assert weights.reader == pytest.approx(1.5, rel=0.15)
-    assert weights.retrieval == pytest.approx(0.5, rel=0.15)
-    assert weights.agreement < 0.1, "what never differs is forgotten"
+    assert weights.unverified == pytest.approx(0.5, rel=0.15)
 
 
 def test_no_weight_is_negative_and_none_runs_away() -> None:
@@ -96,7 +93,7 @@ def test_questions_without_right_and_wrong_phrases_teach_nothing() -> None:
 
 def test_verified_confidence_follows_the_truth() -> None:
     read = made_up(3000)
-    weights = VerificationWeights(reader=1.5, retrieval=0.5)
+    weights = VerificationWeights(reader=1.5, unverified=0.5)
     confidence, error = fit_verified_confidence(read, weights)
     assert confidence.gap > 0
     assert error < 6
@@ -105,7 +102,7 @@ def test_verified_confidence_follows_the_truth() -> None:
 
 
 def test_the_table_goes_from_reading_never_to_reading_always() -> None:
-    read, weights = made_up(1000), VerificationWeights(reader=1.5, retrieval=0.5)
+    read, weights = made_up(1000), VerificationWeights(reader=1.5, unverified=0.5)
     weights = replace(weights, confidence=fit_verified_confidence(read, weights)[0])
     rows = auto_table(read, weights)
 

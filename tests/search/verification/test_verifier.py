@@ -28,7 +28,7 @@ from tests.search.verification.made_up import MadeUpReader, read_alone, result, 
 
 TEXT = "the tower of paris was built in 1889 by a man on the river. it is a city"
 QUESTIONS = ["who built the tower", "when was it built?", "what is it"]
-WEIGHTS = VerificationWeights(reader=1.25, retrieval=0.5, agreement=0.75, margin=0.5)
+WEIGHTS = VerificationWeights(reader=1.25, unverified=0.75)
 CONFIDENCE = VerifiedConfidence(intercept=-1.0, score=0.05, gap=0.1, log_probability=0.2, unverified=1.0, margin=0.1)
 
 
@@ -61,7 +61,7 @@ def ranked_by_hand(
     best = []
     for (document, begin), members in list(passages.items())[:count]:
         text = members[0].passage
-        offsets, logits, null = read_alone(encoder, question, text, members[0].document.title)
+        offsets, logits, _ = read_alone(encoder, question, text, members[0].document.title)
         names = [normalize_answer(member.phrase.text) for member in members]
         spans = [
             (float(logits[i][0] + logits[j][1]), offsets[i][0], offsets[j][1])
@@ -75,13 +75,8 @@ def ranked_by_hand(
         for reader, start, end in spans:
             if reader == most or (start, end) in found:
                 name = normalize_answer(text[start:end])
-                agreement = 1 / (names.index(name) + 1) if name in names else 0.0
-                scored.append(
-                    weights.reader * reader
-                    + weights.retrieval * members[0].score
-                    + weights.agreement * agreement
-                    + weights.margin * (reader - null if encoder.config.null_logit else 0.0)
-                )
+                sure = members[names.index(name)].confidence or 0.0 if name in names else 0.0
+                scored.append(weights.reader * reader + weights.unverified * sure)
         if scored:
             best.append((max(scored), document, begin, text))
     return sorted(best, key=lambda row: -row[0])
@@ -98,7 +93,7 @@ def test_the_best_phrases_by_reader_and_search_come_first(
     assert answers[: len(verified)] == verified, "verified answers come first"
     # Of phrases with equal reader logits only one is looked at, which may be one that search has not found.
     for answer, (score, *_) in zip(verified, expected, strict=True):
-        assert score - WEIGHTS.agreement <= answer.score <= score + 1e-6
+        assert score - WEIGHTS.unverified <= answer.score <= score + 1e-6
     assert {(a.document.id, a.passage_start) for a in verified} == {row[1:3] for row in expected}
     assert all(better.score >= worse.score for better, worse in pairwise(verified))
     keys = [result_key(answer) for answer in answers]

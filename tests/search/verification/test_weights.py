@@ -16,23 +16,13 @@ from densephrases.search.verification.weights import (
 CONFIDENCE = VerifiedConfidence(intercept=-1.0, score=0.1, gap=0.2, log_probability=0.3, unverified=2.0, margin=0.4)
 
 
-def features(
-    reader: float, retrieval: float, agreement: float, log: float = -1.0, before: float = 0.5, margin: float = 0.0
-) -> Any:
-    return RankingFeatures(
-        reader=reader,
-        retrieval=retrieval,
-        agreement=agreement,
-        log_probability=log,
-        unverified=before,
-        margin=margin,
-    )
+def features(reader: float, unverified: float = 0.5, log: float = -1.0, margin: float = 0.0) -> Any:
+    return RankingFeatures(reader=reader, unverified=unverified, log_probability=log, margin=margin)
 
 
 def test_the_score_is_a_weighted_sum() -> None:
-    weights = VerificationWeights(reader=2.0, retrieval=0.5, agreement=3.0, margin=0.25)
-    assert weights.score(features(1.0, 10.0, 0.5, margin=8.0)) == 2.0 + 5.0 + 1.5 + 2.0
-    assert VerificationWeights().score(features(1.0, 10.0, 0.5)) == 11.0
+    weights = VerificationWeights(reader=2.0, unverified=3.0)
+    assert weights.score(features(1.0, 0.5, margin=8.0)) == 2.0 + 1.5
 
 
 @pytest.mark.parametrize("confidence", [None, CONFIDENCE])
@@ -62,7 +52,7 @@ def test_other_values_are_refused(values: dict[str, Any]) -> None:
 
 
 def test_confidence_is_a_logistic_function_of_five_features() -> None:
-    ranked = [features(0, 0, 0, -0.5, 0.8, 4.0), features(0, 0, 0, -2.0, 0.1, -3.0)]
+    ranked = [features(0, 0.8, -0.5, 4.0), features(0, 0.1, -2.0, -3.0)]
     rows = confidence_features([5.0, 3.0], ranked)
     assert rows.tolist() == [[5.0, 2.0, -0.5, 0.8, 4.0], [3.0, -2.0, -2.0, 0.1, -3.0]]
     logits = rows @ np.array([0.1, 0.2, 0.3, 2.0, 0.4]) - 1.0

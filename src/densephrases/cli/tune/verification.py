@@ -74,10 +74,7 @@ def _print_report(found: "VerificationReport") -> None:
         f"{found.unverified:.2f}, verified in 1 passage {found.verified_by_one:.2f}, in {found.passages} "
         f"{found.verified:.2f}; calibration error of verified answers {found.calibration_error:.2f}%"
     )
-    typer.echo(
-        f"weights: reader {weights['reader']:.3f}, search {weights['retrieval']:.3f}, "
-        f"agreement {weights['agreement']:.3f}, margin {weights['margin']:.3f}"
-    )
+    typer.echo(f"weights: reader {weights['reader']:.3f}, confidence of search {weights['unverified']:.3f}")
     columns = ("read if confidence is below", "questions read for %", "passages a question", "EM", "")
     table = Table(*columns, title="verify='auto'")
     for row in found.rows:

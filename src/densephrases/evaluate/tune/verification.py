@@ -35,7 +35,7 @@ PASSAGES = 3
 MOST_READ = 0.6  # passages a question that "auto" may read on average: about as long as five searches on a CPU
 TOLERANCE = 0.3  # points of exact match that it may lose against the best choice, if it reads less
 SHARES = tuple(number / 20 for number in range(21))
-RANKED_BY = ("reader", "retrieval", "agreement", "margin")
+RANKED_BY = ("reader", "unverified")
 
 # Shape suffixes: Q questions, C phrases of a question, F features, N questions of a measure.
 

@@ -181,16 +181,13 @@ def phrases_of(read: Sequence[ReadResults]) -> list[ReadPhrase]:
 
 
 def _phrases_of_passage(read: ReadResults, normalizer: float) -> Iterator[ReadPhrase]:
-    ranked, first = list(enumerate(read.results, start=1)), read.results[0]
-    ranks = {normalize_answer(result.phrase.text): rank for rank, result in reversed(ranked)}
+    first = read.results[0]
+    confidences = {normalize_answer(each.phrase.text): each.confidence or 0.0 for each in reversed(read.results)}
     for start, end, logit in _spans(read):
-        rank = ranks.get(normalize_answer(read.passage.text[start:end]))
         features = RankingFeatures(
             reader=logit,
-            retrieval=first.score,
-            agreement=0.0 if rank is None else 1 / rank,
+            unverified=confidences.get(normalize_answer(read.passage.text[start:end]), 0.0),
             log_probability=logit - normalizer,
-            unverified=0.0 if rank is None else read.results[rank - 1].confidence or 0.0,
             margin=0.0 if read.passage.null is None else logit - read.passage.null,
         )
         yield ReadPhrase(first, start, end, features)

@@ -26,19 +26,15 @@ class RankingFeatures:
 
     Attributes:
         reader: The sum of its start and end logits.
-        retrieval: The score that search gives to the best phrase of the passage.
-        agreement: 1 for the phrase that search ranks first in the passage, 1/2 for the second, and so on; 0 for a
-            phrase that is none of its results.
+        unverified: The confidence that search has in the same phrase; 0 if it is none of its results, or if the model
+            has no confidences.
         log_probability: Of the phrase, by the reader, among all phrases of all tokens read for the question.
-        unverified: The confidence that search has in the same phrase; 0 if it is none of its results.
         margin: By how much its logit is above that of no answer in the passage; 0 where the model has none.
     """
 
     reader: float
-    retrieval: float
-    agreement: float
-    log_probability: float
     unverified: float
+    log_probability: float
     margin: float = 0.0
 
 
@@ -79,9 +75,10 @@ def confidence_features(scores: Sequence[float], ranked: Sequence[RankingFeature
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerificationWeights:
-    """Attributes: weights of the features of the same names, and how `verify="auto"` decides.
+    """How phrases that were read are ranked, and how `verify="auto"` decides.
 
     Attributes:
+        reader, unverified: Weights of the features of these names.
         auto_below: "auto" reads a passage only if the confidence of the first answer is below this, and further
             ones only if that of the verified answer still is.
         passages: Number of passages that "auto" reads at most.
@@ -89,17 +86,14 @@ class VerificationWeights:
     """
 
     reader: float = 1.0
-    retrieval: float = 1.0
-    agreement: float = 0.0
-    margin: float = 0.0
+    unverified: float = 10.0
     auto_below: float = 0.5
     passages: int = 3
     confidence: VerifiedConfidence | None = None
 
     def score(self, phrase: RankingFeatures) -> float:
         """By which phrases of all passages that were read are ranked."""
-        read = self.reader * phrase.reader + self.margin * phrase.margin
-        return read + self.retrieval * phrase.retrieval + self.agreement * phrase.agreement
+        return self.reader * phrase.reader + self.unverified * phrase.unverified
 
     def to_dict(self) -> dict[str, float]:
         values = {name: float(getattr(self, name)) for name in _PLAIN}
