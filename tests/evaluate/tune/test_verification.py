@@ -1,6 +1,7 @@
 """Weights of verification: those that made the data are found again, and the smallest share of reading is chosen."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -120,9 +121,12 @@ def test_the_table_goes_from_reading_never_to_reading_always() -> None:
     assert (rows[0].share, rows[-1].share) == (0.0, 100.0)
     assert rows[0].exact_match == pytest.approx(100 * before.mean())
     assert rows[-1].exact_match == pytest.approx(100 * after.mean())
+    assert all(
+        one.passages < other.passages and one.exact_match < other.exact_match for one, other in pairwise(rows[1:-1])
+    )
     for row in rows[1:-1]:
         assert row.share == pytest.approx(100 * (sure < row.below).mean())
-        on = (sure < row.below) & (still < row.below)
+        on = (sure < row.below) & (still < row.further_below)
         right = np.where(on, after, np.where(sure < row.below, by_one, before))
         assert row.exact_match == pytest.approx(100 * right.mean())
         assert row.passages == pytest.approx(((sure < row.below) + 2 * on).mean())
@@ -130,11 +134,12 @@ def test_the_table_goes_from_reading_never_to_reading_always() -> None:
 
 
 def test_the_cheapest_of_the_good_points_is_chosen() -> None:
-    rows = [AutoRow(0, 0, 0, 50.0), AutoRow(0.4, 30, 0.4, 58.6), AutoRow(0.6, 50, 0.6, 58.8), AutoRow(1, 100, 3, 60.0)]
+    points = [(0, 0, 0, 0, 50.0), (0.4, 0.1, 30, 0.4, 58.6), (0.6, 0.1, 50, 0.6, 58.8), (1, 1, 100, 3, 60.0)]
+    rows = [AutoRow(*point) for point in points]
     assert choose_auto(rows) == rows[1]
     assert choose_auto(rows, tolerance=0.1) == rows[2]
     assert choose_auto(rows, most=3) == rows[3]
-    worse = [AutoRow(0.0, 0, 0, 50.0), AutoRow(1.0, 100, 3, 40.0)]
+    worse = [AutoRow(0.0, 0.0, 0, 0, 50.0), AutoRow(1.0, 1.0, 100, 3, 40.0)]
     assert choose_auto(worse, most=3) == worse[0], "a reader that only harms is never asked"
 
 
@@ -147,7 +152,7 @@ def test_the_report_has_all_weights() -> None:
     found = verification_report(read, 3)
     weights = VerificationWeights.from_dict(found.weights)
     assert (found.questions, found.unanswerable, weights.passages) == (1200, 200, 3)
-    assert weights.auto_below == found.chosen.below
+    assert (weights.auto_below, weights.further_below) == (found.chosen.below, found.chosen.further_below)
     assert weights.confidence is not None
     assert found.verified > found.verified_by_one
     assert found.rows[0].exact_match == found.unverified

@@ -133,7 +133,7 @@ def test_questions_are_verified_in_a_batch_as_alone(seeds: list[int], count: int
 
 
 def test_auto_reads_only_where_confidence_is_low() -> None:
-    weights = replace(WEIGHTS, auto_below=0.6, passages=2)
+    weights = replace(WEIGHTS, auto_below=0.6, further_below=0.6, passages=2)
     encoder, sure = MadeUpReader(), made_up_results(3)
     unsure = [replace(each, confidence=0.3) for each in sure]
     answers = Verifier(encoder, weights)(QUESTIONS, [sure, unsure, []], "auto")
@@ -147,7 +147,9 @@ def test_auto_reads_only_where_confidence_is_low() -> None:
 
 @pytest.mark.parametrize("intercept", [-100.0, 100.0])
 def test_auto_reads_on_only_if_the_first_passage_leaves_it_unsure(intercept: float) -> None:
-    weights = replace(WEIGHTS, auto_below=0.6, passages=3, confidence=replace(CONFIDENCE, intercept=intercept))
+    weights = replace(
+        WEIGHTS, auto_below=0.6, further_below=0.3, passages=3, confidence=replace(CONFIDENCE, intercept=intercept)
+    )
     encoder, unsure = MadeUpReader(), [replace(each, confidence=0.3) for each in made_up_results(5)]
     assert len({(each.document.id, each.passage_start) for each in unsure}) >= 3
     found = Verifier(encoder, weights)(["who"], [unsure], "auto")
@@ -191,7 +193,9 @@ def index(tiny_base: Path, tmp_path_factory: pytest.TempPathFactory) -> PhraseIn
     model = PhraseModel.from_base(tiny_base, reads=True)
     model.config = model.config.with_confidence(
         {"intercept": 0.0, "score": 0.01, "gap": 0.1, "share": 0.1, "temperature": 1.0}
-    ).with_verification(replace(WEIGHTS, auto_below=0.99, passages=2, confidence=CONFIDENCE).to_dict())
+    ).with_verification(
+        replace(WEIGHTS, auto_below=0.99, further_below=0.99, passages=2, confidence=CONFIDENCE).to_dict()
+    )
     documents = [Document(name, 6 * f"{text} " + "\n\n" + text, name) for name, text in TEXTS.items()]
     return PhraseIndex.create(tmp_path_factory.mktemp("index") / "made", documents, model=model.encoder())
 

@@ -75,9 +75,17 @@ def _print_report(found: "VerificationReport") -> None:
         f"{found.verified:.2f}; calibration error of verified answers {found.calibration_error:.2f}%"
     )
     typer.echo(f"weights: reader {weights['reader']:.3f}, confidence of search {weights['unverified']:.3f}")
-    columns = ("read if confidence is below", "questions read for %", "passages a question", "EM", "")
+    columns = (
+        "read if confidence is below",
+        "others if below",
+        "questions read for %",
+        "passages a question",
+        "EM",
+        "",
+    )
     table = Table(*columns, title="verify='auto'")
     for row in found.rows:
         mark = "chosen" if row == found.chosen else ""
-        table.add_row(f"{row.below:.3f}", f"{row.share:.0f}", f"{row.passages:.2f}", f"{row.exact_match:.2f}", mark)
+        points = (f"{row.below:.3f}", f"{row.further_below:.2f}")
+        table.add_row(*points, f"{row.share:.0f}", f"{row.passages:.2f}", f"{row.exact_match:.2f}", mark)
     Console().print(table)

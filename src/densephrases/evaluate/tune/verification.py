@@ -34,7 +34,8 @@ from densephrases.text.documents import Document
 PASSAGES = 3
 MOST_READ = 0.6  # passages a question that "auto" may read on average: about as long as five searches on a CPU
 TOLERANCE = 0.3  # points of exact match that it may lose against the best choice, if it reads less
-SHARES = tuple(number / 20 for number in range(21))
+SHARES = tuple(number / 20 for number in range(21))  # of the questions, for which a passage is read
+FURTHER = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)  # confidences below which the others are read as well
 RANKED_BY = ("reader", "unverified")
 
 # Shape suffixes: Q questions, C phrases of a question, F features, N questions of a measure.
@@ -62,7 +63,7 @@ class VerifiedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AutoRow:
-    """What "auto" does if it reads below a confidence.
+    """What "auto" does if it reads below a confidence, and goes on below another.
 
     Attributes:
         share: Percentage of the questions that are read for.
@@ -71,6 +72,7 @@ class AutoRow:
     """
 
     below: float
+    further_below: float
     share: float
     passages: float
     exact_match: float
@@ -149,7 +151,7 @@ def verification_report(read: Sequence[VerifiedQuestion], passages: int = PASSAG
         calibration_error=error,
         rows=rows,
         chosen=chosen,
-        weights=replace(weights, auto_below=chosen.below).to_dict(),
+        weights=replace(weights, auto_below=chosen.below, further_below=chosen.further_below).to_dict(),
     )
 
 
@@ -202,7 +204,7 @@ def fit_verified_confidence(
 
 
 def auto_table(read: Sequence[VerifiedQuestion], weights: VerificationWeights) -> list[AutoRow]:
-    """From reading never to reading always, in steps of five percent of the questions."""
+    """From reading never to reading always: the points that no cheaper one equals in exact match."""
     if not read:
         raise DataError("No question has an answer; give a SQuAD file with some.")
     confidence_N = np.array([each.confidence for each in read])
@@ -211,15 +213,25 @@ def auto_table(read: Sequence[VerifiedQuestion], weights: VerificationWeights) -
     right_3N = np.array(
         [(each.right, _verified_right(each, weights, first_only=True), _verified_right(each, weights)) for each in read]
     ).T
-    rows = []
-    for share in SHARES:
-        below = 1.0 if share == 1 else float(np.quantile(confidence_N, share)) if share else 0.0
+
+    def row(below: float, further_below: float) -> AutoRow:
         read_N = confidence_N < below
-        on_N = read_N & (by_one_N < below)
+        on_N = read_N & (by_one_N < further_below)
         right_N = np.where(on_N, right_3N[2], np.where(read_N, right_3N[1], right_3N[0]))
-        passages = np.where(on_N, count_N, read_N).mean()
-        rows.append(AutoRow(below, 100 * float(read_N.mean()), float(passages), 100 * float(right_N.mean())))
-    return rows
+        passages = float(np.where(on_N, count_N, read_N).mean())
+        return AutoRow(below, further_below, 100 * float(read_N.mean()), passages, 100 * float(right_N.mean()))
+
+    points = [float(np.quantile(confidence_N, share)) for share in SHARES[1:-1]]
+    rows = [row(below, further_below) for below in points for further_below in FURTHER]
+    return [row(0.0, 0.0), *_without_equalled(rows), row(1.0, 1.0)]
+
+
+def _without_equalled(rows: Sequence[AutoRow]) -> list[AutoRow]:
+    kept: list[AutoRow] = []
+    for row in sorted(rows, key=lambda row: (row.passages, -row.exact_match)):
+        if not kept or row.exact_match > kept[-1].exact_match:
+            kept.append(row)
+    return kept
 
 
 def _confidence_by_one(each: VerifiedQuestion, weights: VerificationWeights) -> float:

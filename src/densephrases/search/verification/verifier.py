@@ -66,16 +66,15 @@ class Verifier:
             questions: As the model encodes them.
             results: What search has found for each question, best first.
             verify: How many different passages are read for each question. "auto" reads the first where confidence
-                is low, and the others if it still is.
+                is low, and the others where it then is very low.
             check: Called all along; what it raises ends the search.
         """
         most = self.weights.passages if verify == "auto" else verify
         first = [each[: max(RIVALS, RESULTS_PER_PASSAGE * most)] for each in results]
         answers = [list(each) for each in results]
         read: list[list[ReadResults]] = [[] for _ in results]
-        rounds = [slice(1), slice(1, most)] if verify == "auto" else [slice(most)]
-        for passages in rounds:
-            rows = [row for row, each in enumerate(answers) if verify != "auto" or self._is_unsure(each)]
+        for passages, below in self._rounds(verify):
+            rows = [row for row, each in enumerate(answers) if _is_unsure(each, below)]
             found = self.read([questions[row] for row in rows], [first[row] for row in rows], passages, check)
             for row, further in zip(rows, found, strict=True):
                 read[row] += further
@@ -83,8 +82,12 @@ class Verifier:
                     answers[row] = self._verified(results[row], phrases_of(read[row]))
         return answers
 
-    def _is_unsure(self, answers: Sequence[Answer]) -> bool:
-        return bool(answers) and (answers[0].confidence or 0.0) < self.weights.auto_below
+    def _rounds(self, verify: int | Literal["auto"]) -> list[tuple[slice, float | None]]:
+        """Which passages are read, and below which confidence of the answers so far; None: always."""
+        if verify != "auto":
+            return [(slice(verify), None)]
+        weights = self.weights
+        return [(slice(1), weights.auto_below), (slice(1, weights.passages), weights.further_below)]
 
     def read(
         self,
@@ -138,6 +141,10 @@ class Verifier:
         if self.weights.confidence is None or any(phrase.found.confidence is None for phrase in ranked):
             return [phrase.found.confidence for phrase in ranked]
         return list(self.weights.confidence.probability(scores, [phrase.features for phrase in ranked]).tolist())
+
+
+def _is_unsure(answers: Sequence[Answer], below: float | None) -> bool:
+    return below is None or (bool(answers) and (answers[0].confidence or 0.0) < below)
 
 
 def some_passages(results: Sequence[Answer], passages: slice) -> dict[PassageKey, list[Answer]]:

@@ -79,8 +79,8 @@ class VerificationWeights:
 
     Attributes:
         reader, unverified: Weights of the features of these names.
-        auto_below: "auto" reads a passage only if the confidence of the first answer is below this, and further
-            ones only if that of the verified answer still is.
+        auto_below: "auto" reads a passage only if the confidence of the first answer is below this.
+        further_below: And further ones only if that of the verified answer is below this.
         passages: Number of passages that "auto" reads at most.
         confidence: None takes the confidence that search has in the passage.
     """
@@ -88,6 +88,7 @@ class VerificationWeights:
     reader: float = 1.0
     unverified: float = 10.0
     auto_below: float = 0.5
+    further_below: float = 0.5
     passages: int = 3
     confidence: VerifiedConfidence | None = None
 
