@@ -40,7 +40,7 @@ def verification(
     """Fit how reader and search are weighed when answers are verified, and below which confidence to read.
 
     The questions are asked of an index of all articles of the file, and the passages of the first results are read.
-    Of all points that read at most 0.6 passages a question it picks the cheapest within 0.3 EM of the best. Fit
+    Of all points that read at most 0.7 passages a question it picks the cheapest within 0.3 EM of the best. Fit
     confidences first: `tune confidence`.
     """
     require("evaluate", "sklearn")

@@ -32,7 +32,7 @@ from densephrases.search.verification.weights import VerificationWeights, Verifi
 from densephrases.text.documents import Document
 
 PASSAGES = 3
-MOST_READ = 0.6  # passages a question that "auto" may read on average: about as long as five searches on a CPU
+MOST_READ = 0.7  # passages a question, answerable or not, that "auto" may read on average
 TOLERANCE = 0.3  # points of exact match that it may lose against the best choice, if it reads less
 SHARES = tuple(number / 20 for number in range(21))  # of the questions, for which a passage is read
 FURTHER = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)  # confidences below which the others are read as well
@@ -66,9 +66,9 @@ class AutoRow:
     """What "auto" does if it reads below a confidence, and goes on below another.
 
     Attributes:
-        share: Percentage of the questions that are read for.
-        passages: Read for a question, on average.
-        exact_match: A percentage as well.
+        share: Percentage of the questions that are read for, answerable or not.
+        passages: Read for such a question, on average.
+        exact_match: Percentage of the answerable ones.
     """
 
     below: float
@@ -138,7 +138,7 @@ def verification_report(read: Sequence[VerifiedQuestion], passages: int = PASSAG
     confidence, error = fit_verified_confidence(read, weights)
     weights = replace(weights, confidence=confidence)
     answerable = [each for each in read if each.asked.kind == "answerable"]
-    rows = auto_table(answerable, weights)
+    rows = auto_table(read, weights)
     chosen = choose_auto(rows)
     by_one = [_verified_right(each, weights, first_only=True) for each in answerable]
     return VerificationReport(
@@ -205,7 +205,8 @@ def fit_verified_confidence(
 
 def auto_table(read: Sequence[VerifiedQuestion], weights: VerificationWeights) -> list[AutoRow]:
     """From reading never to reading always: the points that no cheaper one equals in exact match."""
-    if not read:
+    answerable_N = np.array([each.asked.kind == "answerable" for each in read], dtype=bool)
+    if not answerable_N.any():
         raise DataError("No question has an answer; give a SQuAD file with some.")
     confidence_N = np.array([each.confidence for each in read])
     by_one_N = np.array([_confidence_by_one(each, weights) for each in read])
@@ -219,7 +220,8 @@ def auto_table(read: Sequence[VerifiedQuestion], weights: VerificationWeights) -
         on_N = read_N & (by_one_N < further_below)
         right_N = np.where(on_N, right_3N[2], np.where(read_N, right_3N[1], right_3N[0]))
         passages = float(np.where(on_N, count_N, read_N).mean())
-        return AutoRow(below, further_below, 100 * float(read_N.mean()), passages, 100 * float(right_N.mean()))
+        exact_match = 100 * float(right_N[answerable_N].mean())
+        return AutoRow(below, further_below, 100 * float(read_N.mean()), passages, exact_match)
 
     points = [float(np.quantile(confidence_N, share)) for share in SHARES[1:-1]]
     rows = [row(below, further_below) for below in points for further_below in FURTHER]
