@@ -40,6 +40,7 @@ class ModelConfig:
         question_backbone: 'separate' has one backbone each for start and end vectors of a question, 'shared' one
             backbone with two linear heads.
         reads: The passage backbone also reads: question and passage as one input, with a head of two logits a token.
+        reading_rank: Rank of the matrices that reading adds to those of the backbone; 0: it adds none.
         null_logit: What reads has learned to say that a passage does not answer, by the logits of the first token.
         passage_tokens: Longest input of the passage encoder; longer passages are encoded in windows.
         overlap: Tokens that neighbouring windows have in common.
@@ -66,6 +67,7 @@ class ModelConfig:
     dim: int | None = None
     question_backbone: QuestionBackbone = "separate"
     reads: bool = False
+    reading_rank: int = 0
     null_logit: bool = False
     passage_tokens: int = 384
     overlap: int = 128
@@ -93,6 +95,8 @@ class ModelConfig:
             raise ConfigError(f"split=True excludes dim={self.dim}: the split already divides the hidden vector.")
         if self.question_backbone not in ("separate", "shared"):
             raise ConfigError(f"question_backbone={self.question_backbone!r} is neither 'separate' nor 'shared'.")
+        if not isinstance(self.reading_rank, int) or not 0 <= self.reading_rank <= _MOST:
+            raise ConfigError(f"reading_rank={self.reading_rank!r:.60} is not a whole number from 0 to {_MOST:,}.")
         if self.dim is not None and not 1 <= self.dim <= _MOST:
             raise ConfigError(f"dim={self.dim} is not a number of dimensions from 1 to {_MOST:,}.")
 

@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from densephrases.arrays import Floats
+from densephrases.errors import ConfigError
 from densephrases.model.config import FINGERPRINT_DIGITS, ModelConfig
 from densephrases.model.encoder import Encoder
 from densephrases.model.folders import writable_folder
@@ -20,7 +21,14 @@ from densephrases.model.tokenizer import Tokens, load_tokenizer
 from densephrases.nn.backbone import Backbone, build_backbone, load_backbone, read_config, read_tokenizer
 from densephrases.nn.checkpoint import load_weights, save_folder
 from densephrases.nn.device import inference, to_device, to_numpy
-from densephrases.nn.towers import PASSAGE_TOWER, PassageEncoding, QuestionEncoding, QuestionStates, ReadingEncoding
+from densephrases.nn.towers import (
+    PASSAGE_TOWER,
+    READING_ROLE,
+    PassageEncoding,
+    QuestionEncoding,
+    QuestionStates,
+    ReadingEncoding,
+)
 from densephrases.quantize.codebooks import ProductQuantizer
 
 # Shape suffixes: B rows of a batch, T tokens, D vector size, H hidden size.
@@ -69,12 +77,22 @@ class PhraseModel(PassageEncoding, QuestionEncoding, ReadingEncoding):
         reading_BT2 = None if to_read is None else self.reading_states(*to_read(vectors_BTD, questions))
         return vectors_BTD, filter_BT2, questions, reading_BT2
 
-    def learn_to_read(self, null_logit: bool = False) -> None:
-        """Gives a model without a reading head a new one."""
+    def learn_to_read(self, null_logit: bool = False, rank: int = 0) -> None:
+        """Gives a model without a reading head a new one, with low-rank matrices of its own if `rank` is given."""
         if not self.config.reads:
-            self.config = replace(self.config, reads=True)
+            self.config = replace(self.config, reads=True, reading_rank=rank)
             self._build_reading_head()
+        if rank and rank != self.config.reading_rank:
+            raise ConfigError(
+                f"The model reads with matrices of rank {self.config.reading_rank}, not {rank}; set reading.rank to "
+                "that, or start from a model that does not read."
+            )
         self.config = replace(self.config, null_logit=null_logit)
+
+    def freeze_all_but_reading(self) -> None:
+        """Passage and question vectors stay as they are, and so do indexes."""
+        for name, parameter in self.named_parameters():
+            parameter.requires_grad_(name.startswith(READING_ROLE))
 
     @property
     def _first_question_backbone(self) -> Backbone:

@@ -18,7 +18,7 @@ from densephrases.model.tokenizer import Tokens
 from densephrases.nn.checkpoint import load_weights, save_weights
 from densephrases.nn.device import inference, to_device, to_numpy
 from densephrases.nn.phrase_model import PhraseModel
-from densephrases.nn.towers import PASSAGE_TOWER, READING_HEAD, QuestionEncoding, QuestionStates
+from densephrases.nn.towers import PASSAGE_TOWER, READING_ROLE, QuestionEncoding, QuestionStates
 
 Model = TypeVar("Model", bound=PhraseModel)
 
@@ -53,7 +53,7 @@ class QuestionTower(QuestionEncoding):
     def state_of(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The query encoder's tensors among those of a whole model, under the names they have here."""
         shared = not any(name.startswith("question_start.") for name in weights)
-        taken = {name: tensor for name, tensor in weights.items() if not name.startswith(PASSAGE_TOWER + READING_HEAD)}
+        taken = {name: tensor for name, tensor in weights.items() if not name.startswith(PASSAGE_TOWER + READING_ROLE)}
         if shared:
             backbone = {name: tensor for name, tensor in weights.items() if name.startswith("passage.")}
             taken |= {f"question_start.{name.removeprefix('passage.')}": tensor for name, tensor in backbone.items()}
@@ -77,7 +77,7 @@ class QuestionTower(QuestionEncoding):
 def with_questions(model: Model, tower: QuestionTower) -> Model:
     """A whole model of the passage tower of one and the question tower of another."""
     own = type(model)(tower.config, model.tokens.tokenizer)
-    kept = PASSAGE_TOWER + READING_HEAD
+    kept = PASSAGE_TOWER + READING_ROLE
     passage = {name: tensor for name, tensor in model.state_dict().items() if name.startswith(kept)}
     own.load_state_dict(passage | tower.state_dict())
     own.product_quantizer = model.product_quantizer

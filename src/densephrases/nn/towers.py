@@ -1,6 +1,7 @@
 """What the two towers of a phrase model compute: base classes of the whole model and of each tower alone."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -9,6 +10,7 @@ from torch import Tensor, nn
 
 from densephrases.model.config import ModelConfig
 from densephrases.nn.backbone import Backbone, build_backbone
+from densephrases.nn.low_rank import LowRankMatrices
 
 # Shape suffixes: B rows of a batch, T tokens, D vector size, H hidden size.
 
@@ -59,14 +61,18 @@ class ReadingEncoding(nn.Module):
     config: ModelConfig
     passage: Backbone
     reading: nn.Linear  # only in models that read
+    reading_matrices: LowRankMatrices  # only with `reading_rank`
 
     def _build_reading_head(self) -> None:
         if self.config.reads:
             self.reading = nn.Linear(self.config.hidden, 2)
+            if self.config.reading_rank:
+                self.reading_matrices = LowRankMatrices(self.passage, self.config.reading_rank)
 
     def reading_states(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         """Start and end logits (B, T, 2)."""
-        hidden_BTH = self.passage(ids, types, mask)
+        with self.reading_matrices.added_to(self.passage) if self.config.reading_rank else nullcontext():
+            hidden_BTH = self.passage(ids, types, mask)
         with torch.autocast(hidden_BTH.device.type, enabled=False):  # few operations, so float32 costs little
             logits_BT2: Tensor = self.reading(hidden_BTH.float())
         return logits_BT2
@@ -127,4 +133,4 @@ class QuestionEncoding(nn.Module):
 
 
 PASSAGE_TOWER = ("passage.", "projection.", "filter.")
-READING_HEAD = ("reading.",)
+READING_ROLE = ("reading.", "reading_matrices.")

@@ -14,6 +14,7 @@ from densephrases.checksums import remove_checksums
 from densephrases.errors import ModelError
 from densephrases.model.load import load
 from densephrases.model.onnx import OnnxEncoder
+from densephrases.model.precision import Precision
 from densephrases.nn.onnx.export import export_model
 from densephrases.nn.onnx.restore import read_model, restore_model, restore_questions
 from densephrases.nn.phrase_model import PhraseModel
@@ -111,6 +112,22 @@ def test_a_reading_head_comes_back_from_int8_graphs_as_it_was(tiny_base: Path, t
     assert restored.config.reads
     assert torch.equal(restored.reading.weight, model.reading.weight)
     assert torch.equal(restored.reading.bias, model.reading.bias)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_low_rank_matrices_come_back(tiny_base: Path, tmp_path: Path, precision: Precision) -> None:
+    model = model_of(tiny_base, share=True)
+    export_model(model, tmp_path / "before", (precision,))
+    model.learn_to_read(rank=16)
+    for weight in model.reading_matrices.up.parameters():
+        torch.nn.init.normal_(weight, std=0.1, generator=torch.Generator().manual_seed(0))
+    export_model(model, tmp_path / "after", (precision,))
+    restored = restore_model(OnnxEncoder.load(tmp_path / "after", threads=1))
+    found = restored.reading_matrices.state_dict()
+    for name, matrix in model.reading_matrices.state_dict().items():
+        torch.testing.assert_close(found[name], matrix, atol=0.01, rtol=0.01)
+    before, after = ((tmp_path / name / f"weights.{precision}.bin").read_bytes() for name in ("before", "after"))
+    assert after.startswith(before), "the other graphs have the weights they had"
 
 
 def test_a_reading_graph_of_another_exporter_is_refused(tiny_base: Path, tmp_path: Path) -> None:

@@ -221,6 +221,15 @@ def test_what_is_read_teaches_from_an_epoch_on(tiny_base: Path, data: TrainingDa
     assert all(step.gradients["reading.weight"].abs().max() > 0 for step in before + after)
 
 
+def test_with_a_rank_only_reading_learns(tiny_base: Path, data: TrainingData) -> None:
+    recipe = replace(RECIPE, base=tiny_base, reading=ReadingPlan(questions=2, passages=2, rank=2))
+    model = build_model(recipe).eval()
+    for step in steps(task_of(model, data, recipe), [0]):
+        assert step.gradients["reading.weight"].abs().max() > 0
+        learned = {name.split(".")[0] for name in step.gradients}
+        assert learned == {"reading", "reading_matrices"}
+
+
 def test_a_model_learns_to_read_only_if_asked(tiny_base: Path) -> None:
     recipe = replace(RECIPE, base=tiny_base)
     assert not build_model(recipe).config.reads

@@ -20,13 +20,14 @@ from torch import Tensor, nn
 from densephrases.errors import ModelError
 from densephrases.model.onnx import OWN_QUESTION_GRAPH, OnnxEncoder, exported_precisions
 from densephrases.model.padding import token_batch
+from densephrases.nn.backbone import build_backbone
 from densephrases.nn.checkpoint import WEIGHTS_FILE
 from densephrases.nn.device import to_device, to_numpy
+from densephrases.nn.low_rank import linear_layers
 from densephrases.nn.onnx.int8 import HALF
 from densephrases.nn.passage_tower import PassageTower
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.nn.question_tower import QuestionTower
-from densephrases.nn.towers import READING_HEAD
 from densephrases.text.passages import Passage
 
 logger = logging.getLogger(__name__)
@@ -36,6 +37,7 @@ logger = logging.getLogger(__name__)
 LARGEST_DIFFERENCE = {"fp32": 1e-3, "fp16": 0.02, "int8": 0.25}
 _QUESTIONS = ["who built the tower in paris", "when was the city on the river founded", "what is it"]
 _NODE = re.compile(r"/(?P<scope>.+)/(?P<operation>MatMul|Add|Gather|LayerNormalization)(_\d+)?(_quant)?")
+_LOW_RANK = re.compile(r"\b((?:down|up)\.\d+\.weight)")  # in the names of layers to which reading adds them
 _PREFIX = "model."  # the exporter's, before the names of weights
 
 Array = NDArray[Any]
@@ -79,7 +81,7 @@ def restore_model(encoder: OnnxEncoder) -> PhraseModel:
     model = PhraseModel(encoder.config, encoder.tokens.tokenizer)
     towers = restore_passages(encoder).state_dict() | restore_questions(encoder).state_dict()
     if encoder.config.reads:
-        towers |= _reading_head(encoder.reading_path)
+        towers |= _reading_role(encoder)
     expected = model.state_dict().keys()  # a shared backbone belongs to the passage tower
     model.load_state_dict({name: tensor for name, tensor in towers.items() if name in expected})
     model.product_quantizer = encoder.product_quantizer
@@ -88,10 +90,16 @@ def restore_model(encoder: OnnxEncoder) -> PhraseModel:
     return model
 
 
-def _reading_head(path: Path) -> dict[str, Tensor]:
-    """The only weights of the reading graph that the passage graph lacks."""
-    found = {name: tensor for name, tensor in _tensors(path).items() if name.startswith(READING_HEAD)}
-    if len(found) != 2:
+def _reading_role(encoder: OnnxEncoder) -> dict[str, Tensor]:
+    """The only weights of the reading graph that the passage graph lacks: the head, and low-rank matrices if any."""
+    path, found = encoder.reading_path, dict[str, Tensor]()
+    for name, tensor in _tensors(path).items():
+        if matrix := _LOW_RANK.search(name):
+            found[f"reading_matrices.{matrix[1]}"] = tensor
+        elif name.startswith("reading."):
+            found[name] = tensor
+    layers = len(linear_layers(build_backbone(encoder.config.backbone))) if encoder.config.reading_rank else 0
+    if len(found) != 2 + 2 * layers:
         raise ModelError(
             f"'{path}' does not name the weights of its reading head: it was exported by another version; use the "
             "checkpoint it was exported from."

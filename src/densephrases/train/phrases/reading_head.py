@@ -32,12 +32,15 @@ class ReadingPlan:
         passages: Passages for each: its own and the most confused ones of the batch.
         teach_from: First epoch (from 0) in which what is read teaches the phrase scores.
         unanswerable: Further questions per batch that their passage does not answer, if the data has any.
+        rank: Rank of matrices that reading adds to those of the backbone, which then alone are trained, with the head:
+            passage and question vectors stay as they are. 0 trains everything.
     """
 
     questions: int = 0
     passages: int = 4
     teach_from: int = 1
     unanswerable: int = 0
+    rank: int = 0
 
     def __post_init__(self) -> None:
         if self.questions < 0 or self.passages < 1:
@@ -48,6 +51,8 @@ class ReadingPlan:
             raise ConfigError(
                 f"reading.unanswerable={self.unanswerable} must be at least 0, and 0 without reading.questions."
             )
+        if self.rank < 0 or (self.rank and not self.questions):
+            raise ConfigError(f"reading.rank={self.rank} must be at least 0, and 0 without reading.questions.")
 
 
 @dataclass(frozen=True)

@@ -180,8 +180,10 @@ def build_model(recipe: PhraseRecipe) -> PhraseModel:
     model = PhraseModel.from_base(recipe.base, **asdict(recipe.architecture)) if known is None else read_model(known)
     model.config = model.config.unfitted()
     if recipe.reading.questions:
-        model.learn_to_read(null_logit=recipe.weights.null > 0)
-    if recipe.freeze_embeddings:
+        model.learn_to_read(null_logit=recipe.weights.null > 0, rank=recipe.reading.rank)
+    if recipe.reading.rank:
+        model.freeze_all_but_reading()
+    elif recipe.freeze_embeddings:
         model.freeze_word_embeddings()
     if recipe.dropout is not None:
         set_dropout(model, recipe.dropout)
