@@ -34,6 +34,10 @@ class FoundPassage:
     def searched(self) -> SearchedText:
         return SearchedText(self.text)
 
+    def titles(self, position: int) -> str:
+        """That of the document, and the headings above a character of the passage."""
+        return "\n".join((self.document.title, *self.document.layout.path(self.begin + position)))
+
     def is_heading(self, start: int, end: int) -> bool:
         """Whether the characters touch a heading, of which no answer is taken."""
         return any(self.document.layout.headings(self.begin + start, self.begin + end))

@@ -174,12 +174,6 @@ class Result:
     sentences: TextSpan
     score: float
 
-    @property
-    def titles(self) -> str:
-        """That of the document, and the headings above the phrase."""
-        document = self.passage.document
-        return "\n".join((document.title, *document.layout.path(self.passage.begin + self.phrase.start)))
-
     def answer(self, unit: Unit, confidence: float | None) -> Answer:
         passage, text = self.passage, self.passage.text
         phrase, sentences = self.phrase, self.sentences

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import islice, zip_longest
 
 from densephrases.built_once import BuiltOnce
 from densephrases.errors import ConfigError
@@ -14,7 +14,7 @@ from densephrases.search.answers import Answer
 from densephrases.search.auto.by_form import answers_by_form
 from densephrases.search.confidence import RIVALS, Calibration
 from densephrases.search.deadline import Deadline
-from densephrases.search.explain.evidence import AskedTerms, Evidence, Surroundings
+from densephrases.search.explain.evidence import AskedTerms, Surroundings
 from densephrases.search.explain.score_parts import explanation_of, score_parts
 from densephrases.search.overlaps import may_overlap, merged
 from densephrases.search.passages import PassageTexts, sampled_texts
@@ -146,9 +146,9 @@ class Searcher:
         phrases = ranked_by_identifiers(questions, found.phrases, found.texts)
         if self._ranking is not None:
             phrases = self._ranking.ranked(phrases, found.terms, found.texts)
-        asked = self._asked_terms(questions, found.texts)
+        asked = self._asked_terms(questions, found.texts) if request.explain or self._weighs_evidence else []
         results = self._results(phrases, found.texts, request)
-        answers = [self._answers(*each, request.result_unit) for each in zip(asked, results, phrases, strict=True)]
+        answers = [self._answers(*each, request.result_unit) for each in zip_longest(results, phrases, asked)]
         if request.explain:
             answers = self._explained(asked, answers, results, phrases, found)
         if verify := self.verification.passages(request):
@@ -232,13 +232,15 @@ class Searcher:
         results = iter(results_from_phrases(Phrases.joined(taken), texts))
         return [list(islice(results, len(each))) for each in taken]
 
-    def _answers(self, asked: AskedTerms, results: Sequence[Result], found: Phrases, unit: Unit) -> list[Answer]:
-        """The results of a question with their confidences."""
+    @property
+    def _weighs_evidence(self) -> bool:
+        return self._calibration is not None and self._calibration.weighs_evidence
+
+    def _answers(self, results: Sequence[Result], found: Phrases, asked: AskedTerms | None, unit: Unit) -> list[Answer]:
+        """The results of a question with their confidences; without its terms there is no evidence."""
         if self._calibration is None:
             return [result.answer(unit, None) for result in results]
-        evidence: list[Evidence] = []
-        if self._calibration.weighs_evidence:
-            evidence = [asked.evidence(_surroundings(result)) for result in results[:RIVALS]]
+        evidence = [] if asked is None else [asked.evidence(_surroundings(result)) for result in results[:RIVALS]]
         confidences = self._calibration.probability(found.score_N, evidence).tolist()
         return [result.answer(unit, sure) for result, sure in zip(results, confidences, strict=False)]
 
@@ -265,7 +267,8 @@ class Searcher:
 
 
 def _surroundings(result: Result) -> Surroundings:
-    return Surroundings(result.passage.searched, result.sentences, SearchedText(result.titles))
+    titles = result.passage.titles(result.phrase.start)
+    return Surroundings(result.passage.searched, result.sentences, SearchedText(titles))
 
 
 def _shown(answers: Sequence[Answer], request: SearchRequest) -> list[Answer]:

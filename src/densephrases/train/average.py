@@ -13,14 +13,8 @@ from densephrases.model.folders import resolve
 from densephrases.nn.onnx.restore import read_model
 from densephrases.nn.phrase_model import PhraseModel
 
-ARCHITECTURE = (
-    "share",
-    "split",
-    "dim",
-    "question_backbone",
-    "reads",
-    "reading_rank",
-)  # settings that change what a weight means
+# Settings that change what a weight means.
+ARCHITECTURE = ("share", "split", "dim", "question_backbone", "reads", "reading_rank")
 
 
 def average_models(models: Sequence[str | Path]) -> PhraseModel:

@@ -34,7 +34,7 @@ from densephrases.text.documents import Document
 PASSAGES = 3
 MOST_READ = 0.7  # passages a question, answerable or not, that "auto" may read on average
 TOLERANCE = 0.3  # points of exact match that it may lose against the best choice, if it reads less
-SHARES = tuple(number / 20 for number in range(21))  # of the questions, for which a passage is read
+SHARES = tuple(number / 20 for number in range(1, 20))  # of the questions, for which a passage is read
 FURTHER = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)  # confidences below which the others are read as well
 RANKED_BY = ("reader", "unverified")
 
@@ -223,9 +223,9 @@ def auto_table(read: Sequence[VerifiedQuestion], weights: VerificationWeights) -
         exact_match = 100 * float(right_N[answerable_N].mean())
         return AutoRow(below, further_below, 100 * float(read_N.mean()), passages, exact_match)
 
-    points = [float(np.quantile(confidence_N, share)) for share in SHARES[1:-1]]
+    points = [float(np.quantile(confidence_N, share)) for share in SHARES]
     rows = [row(below, further_below) for below in points for further_below in FURTHER]
-    return [row(0.0, 0.0), *_without_equalled(rows), row(1.0, 1.0)]
+    return [*_without_equalled([row(0.0, 0.0), *rows]), row(1.0, 1.0)]
 
 
 def _without_equalled(rows: Sequence[AutoRow]) -> list[AutoRow]:

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from densephrases.arrays import Floats, Ints
-from densephrases.search.passages import FoundPassage, PassageTexts
+from densephrases.search.passages import PassageTexts
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.pairs import Phrases
 from densephrases.text.searched_text import SearchedText
@@ -57,7 +57,7 @@ class Contenders:
             located.spans_N2,
             texts.sentences(located.passage_N, located.spans_N2),
             [passage.searched for passage in passages],
-            [_titles(passage, start) for passage, start in zip(passages, located.spans_N2[:, 0].tolist(), strict=True)],
+            [passage.titles(start) for passage, start in zip(passages, located.spans_N2[:, 0].tolist(), strict=True)],
         )
 
     def __len__(self) -> int:
@@ -70,10 +70,6 @@ class Contenders:
     @property
     def phrase_texts(self) -> list[str]:
         return [text.text[start:end] for text, (start, end) in zip(self.texts, self.spans_N2.tolist(), strict=True)]
-
-
-def _titles(passage: FoundPassage, start: int) -> str:
-    return "\n".join([passage.document.title, *passage.document.layout.path(passage.begin + start)])
 
 
 def _lexical_penalties(phrases: Phrases, question_N: Ints, terms: QuestionTerms | None, texts: PassageTexts) -> Floats:
