@@ -38,7 +38,7 @@ def asked(encoder: Any) -> np.ndarray[Any, Any]:
 
 def test_the_checkpoint_computes_what_its_graphs_do() -> None:
     model = PhraseModel.from_pretrained(MODEL)
-    assert model.passage_fingerprint() == FINGERPRINT
+    assert model.passage_digest() == FINGERPRINT
     assert model.product_quantizer is not None
     assert model.product_quantizer.digest == CODEBOOKS
     np.testing.assert_allclose(asked(model.encoder()), asked(load(MODEL, "fp32", threads=1)), atol=1e-4)
@@ -61,7 +61,7 @@ def test_its_graphs_lead_back_to_the_network(graphs_only: Path, precision: Any, 
     expected = asked(encoder)
     assert np.linalg.norm(asked(model.encoder()) - expected) < difference * np.linalg.norm(expected)
     if precision == "fp32":
-        assert model.passage_fingerprint() == FINGERPRINT
+        assert model.passage_digest() == FINGERPRINT
 
 
 def test_it_is_saved_under_new_names(tmp_path: Path) -> None:

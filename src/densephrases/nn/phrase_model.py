@@ -124,7 +124,14 @@ class PhraseModel(PassageEncoding, QuestionEncoding, ReadingEncoding):
         return model
 
     def passage_fingerprint(self) -> str:
-        """The same for models that make the same passage vectors, however their questions are encoded."""
+        """The same for models that make the same passage vectors, however their questions are encoded.
+
+        A model restored from graphs has theirs, although the weights of the graphs were rounded.
+        """
+        return self.config.fingerprint or self.passage_digest()
+
+    def passage_digest(self) -> str:
+        """Of the weights that make passage vectors."""
         digest = sha256(self.tokens.tokenizer.to_str().encode())
         for name, tensor in sorted(self.state_dict().items()):
             if name.startswith(PASSAGE_TOWER):

@@ -81,7 +81,7 @@ def with_questions(model: Model, tower: QuestionTower) -> Model:
     passage = {name: tensor for name, tensor in model.state_dict().items() if name.startswith(kept)}
     own.load_state_dict(passage | tower.state_dict())
     own.product_quantizer = model.product_quantizer
-    if own.passage_fingerprint() != model.passage_fingerprint():
+    if own.passage_digest() != model.passage_digest():
         raise ModelError("The passage encoder would change, and indexes of the model would no longer fit.")
     return own
 

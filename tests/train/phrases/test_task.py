@@ -273,6 +273,13 @@ def test_a_trained_model_goes_on(trained: Path, tmp_path: Path, exported: bool) 
         torch.testing.assert_close(model.state_dict()[name], tensor, rtol=0, atol=1e-6)
 
 
+def test_a_model_that_only_learns_to_read_keeps_what_was_fitted_to_its_vectors(trained: Path) -> None:
+    before = PhraseModel.from_pretrained(trained)
+    model = build_model(replace(RECIPE, base=trained, reading=ReadingPlan(questions=2, rank=2)))
+    assert model.config == replace(before.config, reads=True, reading_rank=2)
+    assert model.passage_fingerprint() == before.config.fingerprint
+
+
 def test_a_bundled_model_goes_on_by_its_name() -> None:
     model = build_model(replace(RECIPE, base="small"))
     assert model.config.confidence is None

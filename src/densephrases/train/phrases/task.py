@@ -178,10 +178,11 @@ def build_model(recipe: PhraseRecipe) -> PhraseModel:
     torch.manual_seed(recipe.loop.seed)
     known = trained_base(recipe.base)
     model = PhraseModel.from_base(recipe.base, **asdict(recipe.architecture)) if known is None else read_model(known)
-    model.config = model.config.unfitted()
+    keeps_vectors = recipe.reading.rank > 0
+    model.config = model.config.with_verification(None) if keeps_vectors else model.config.unfitted()
     if recipe.reading.questions:
         model.learn_to_read(null_logit=recipe.weights.null > 0, rank=recipe.reading.rank)
-    if recipe.reading.rank:
+    if keeps_vectors:
         model.freeze_all_but_reading()
     elif recipe.freeze_embeddings:
         model.freeze_word_embeddings()
