@@ -150,3 +150,4 @@ def test_scans_without_the_extra_name_it(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(MissingExtraError, match=r"pictures of pages but no text.*densephrases\[ocr\]"):
         pdf_document(written(tmp_path, make_pdf("", drawn=RECTANGLE)))
     assert pdf_document(written(tmp_path, make_pdf(""))).text == ""  # an empty page is no scan
+    assert pdf_document(written(tmp_path, make_pdf("", drawn="1 g " + RECTANGLE))).text == ""  # nor is white on white

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 SECONDS = 60.0  # after which no further page is begun, but for the recognition of scans
 _MOST_SCANS = 1000  # pages of a file
+_GLANCE_PIXELS = 400  # of the longer side of the picture that tells an empty page from a scan
 _LIGATURES = str.maketrans({"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\0": ""})
 
 
@@ -102,9 +103,13 @@ def _placed(textpage: "PdfTextPage", place: int, text: str) -> Line:
 
 
 def _shows_something(page: "PdfPage") -> bool:
+    """Whether a small picture of the page has more than one colour."""
     from pypdfium2 import raw
 
-    return bool(raw.FPDFPage_CountObjects(page) > 0)
+    if raw.FPDFPage_CountObjects(page) == 0:
+        return False
+    pixels = page.render(scale=_GLANCE_PIXELS / max(*page.get_size(), 1.0), may_draw_forms=False).to_numpy()
+    return bool((pixels != pixels[0, 0]).any())
 
 
 def _scanned(page: "PdfPage") -> list[Line]:
