@@ -31,7 +31,7 @@ def test_exponents_of_known_laws(scaling: ModuleType) -> None:
 
 def test_growth_leaves_scanned_points_out(scaling: ModuleType) -> None:
     def point(rows: int, kind: str, p50_ms: float) -> object:
-        return scaling.Point(rows, rows, kind, 0.0, 0.0, 0, 0, p50_ms, p50_ms, 1.0)
+        return scaling.Point(rows, rows, kind, 0.0, 0.0, 0, 0, p50_ms, p50_ms, p50_ms, p50_ms, 1.0, 0.0)
 
     points = [point(10, "exact", 50.0), point(100, "ivf-pq", 1.0), point(10_000, "ivf-pq", 10.0)]
     assert scaling.growth(points) == pytest.approx(0.5)
@@ -53,8 +53,8 @@ def vectors_of(source: Any, rows: int) -> Floats:
     return np.concatenate([vectors for vectors, _ in blocks])
 
 
-def test_real_vectors_come_first_and_copies_are_near_them(scaling: ModuleType, index: PhraseIndex) -> None:
-    source = scaling.Source(index, 0.1)
+def test_real_vectors_come_first_and_copies_are_reflections(scaling: ModuleType, index: PhraseIndex) -> None:
+    source = scaling.Source(index, 2)
     (segment,) = index.folder.segments
     real = segment.store.decode(slice(None))
     count = len(real)
@@ -62,8 +62,11 @@ def test_real_vectors_come_first_and_copies_are_near_them(scaling: ModuleType, i
     assert len(made) == 2 * count + 25
     np.testing.assert_array_equal(made[:count], real)
     for copy in (made[count : 2 * count], made[2 * count :]):
-        moved = np.abs(copy - real[: len(copy)]) / real.std(axis=0)
-        assert 0 < moved.mean() < 0.2
+        original, reflected = real[: len(copy)] - source.mean_D, copy - source.mean_D
+        np.testing.assert_allclose(reflected @ reflected.T, original @ original.T, atol=1e-3)
+        np.testing.assert_allclose(reflected @ source.axes_DD[:, :2], original @ source.axes_DD[:, :2], atol=1e-4)
+        np.testing.assert_allclose(np.abs(reflected @ source.axes_DD), np.abs(original @ source.axes_DD), atol=1e-4)
+        assert not np.allclose(reflected, original, atol=0.1)
     np.testing.assert_array_equal(vectors_of(source, 2 * count + 25), made)
     np.testing.assert_array_equal(vectors_of(source, 7), made[:7])
 
@@ -75,7 +78,7 @@ def test_passages_are_cut_with_their_rows(scaling: ModuleType) -> None:
 
 
 def test_stores_are_written_once(scaling: ModuleType, index: PhraseIndex, tmp_path: Path) -> None:
-    source = scaling.Source(index, 0.1)
+    source = scaling.Source(index, 2)
     (segment,) = index.folder.segments
     store = scaling.stored(source, segment.vectors, tmp_path / "size")
     assert store.decode(slice(None)).shape == (segment.vectors, segment.store.dim)
@@ -84,6 +87,6 @@ def test_stores_are_written_once(scaling: ModuleType, index: PhraseIndex, tmp_pa
 
 
 def test_figures_of_one_point_are_json(scaling: ModuleType, tmp_path: Path) -> None:
-    point = scaling.Point(100, 100, "ivf-pq", 1.0, 1.0, 1, 1, 1.0, 1.0, 1.0)
-    scaling.write_figures(tmp_path / "figures.json", [point], 0.5, 0.1)
+    point = scaling.Point(100, 100, "ivf-pq", 1.0, 1.0, 1, 1, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0)
+    scaling.write_figures(tmp_path / "figures.json", [point], 0.5, 2)
     assert json.loads((tmp_path / "figures.json").read_text())["exponent"] is None

@@ -10,7 +10,7 @@ from densephrases.sample import articles_path
 from densephrases.search.answers import Answer
 from densephrases.search.confidence import Calibration
 from densephrases.search.phrase_index import PhraseIndex
-from densephrases.search.request import SearchRequest
+from densephrases.search.request import SearchRequest, Verify
 from densephrases.search.searcher import Searcher
 from densephrases.text.documents import Document
 from densephrases.text.readers.read import read_documents
@@ -48,8 +48,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> PhraseIndex:
 
 
 def first_answers(index: PhraseIndex, questions: tuple[str, ...], weights: Calibration) -> list[Answer]:
+    """Unverified: verified answers have a confidence of their own."""
     searcher = Searcher(index.folder.snapshot, index.encoder, weights)
-    return [answers[0] for answers in searcher.search(questions, SearchRequest(k=1, explain=True))]
+    return [answers[0] for answers in searcher.search(questions, SearchRequest(k=1, explain=True, verify=0))]
 
 
 def test_what_the_text_lacks_is_evidence(index: PhraseIndex) -> None:
@@ -84,7 +85,9 @@ def test_unanswerable_questions_are_not_answered_with_confidence(index: PhraseIn
 
 
 @needs_the_fit
-def test_answerable_questions_are_surer(index: PhraseIndex) -> None:
-    sure = [answer.confidence or 0 for answer in first_answers(index, ANSWERABLE, calibration())]
-    unsure = [answer.confidence or 0 for answer in first_answers(index, UNANSWERABLE, calibration())]
-    assert min(sure) > max(unsure)
+@pytest.mark.parametrize("verify", [0, "auto", 3])
+def test_answerable_questions_are_surer(index: PhraseIndex, verify: Verify) -> None:
+    def confidences(questions: tuple[str, ...]) -> list[float]:
+        return [answers[0].confidence or 0 for answers in index.search(questions, k=1, verify=verify)]
+
+    assert min(confidences(ANSWERABLE)) > max(confidences(UNANSWERABLE))
