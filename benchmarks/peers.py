@@ -3,7 +3,7 @@
 python benchmarks/peers.py [--corpus FILE] [--questions FILE] [--reader FOLDER] [--passage-encoder FOLDER]
     [--work FOLDER] [--json FILE]
 
-Contenders: `ours`, phrase search with default settings; `ours-verify-auto`, `ours-verify-1` and `ours-verify-3`, the
+Contenders: `ours`, phrase search without verification; `ours-verify-auto`, `ours-verify-1` and `ours-verify-3`, the
 same with verified answers, if the model reads; `exact`, exhaustive search over vectors of all tokens in half
 precision, the ceiling of the same model; `bm25`, bm25s and the cross-attention reader over its best passages (as DrQA
 and BERTserini); `dense`, vectors of passages in faiss and the same reader (as DPR). The last two need --reader, the

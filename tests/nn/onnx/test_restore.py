@@ -101,7 +101,7 @@ def test_the_whole_model_comes_back(model: PhraseModel, tmp_path: Path) -> None:
     export_model(model, tmp_path, ("fp32",))
     restored = restore_model(OnnxEncoder.load(tmp_path, threads=1))
     assert restored.state_dict().keys() == model.state_dict().keys()
-    assert restored.passage_digest() == model.passage_fingerprint()
+    assert restored.passage_digest() == model.passage_digest()
     np.testing.assert_allclose(vectors(restored.encoder()), vectors(model.encoder()), atol=1e-5)
 
 
@@ -159,8 +159,8 @@ def test_weights_are_those_of_the_checkpoint_else_of_the_finest_graph(
     tiny_model.save_pretrained(tmp_path / "both")
     with caplog.at_level(logging.INFO, "densephrases"):
         export_model(tiny_model, tmp_path / "both", ("int8",))
-        assert read_model(tmp_path / "both").passage_digest() == tiny_model.passage_fingerprint()
+        assert read_model(tmp_path / "both").passage_digest() == tiny_model.passage_digest()
         assert caplog.messages == []
         export_model(tiny_model, tmp_path / "graphs")
-        assert read_model(tmp_path / "graphs").passage_digest() == tiny_model.passage_fingerprint()
+        assert read_model(tmp_path / "graphs").passage_digest() == tiny_model.passage_digest()
     assert [message.partition(": ")[2] for message in caplog.messages] == ["its weights are restored from fp32 graphs."]

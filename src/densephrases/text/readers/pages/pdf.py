@@ -11,7 +11,7 @@ from densephrases.text.layout import Layout
 from densephrases.text.readers.limits import MAX_DOCUMENT, too_large
 from densephrases.text.readers.pages.extracted import Extracted
 from densephrases.text.readers.pages.flow import Flow
-from densephrases.text.readers.pages.pdf_file import open_pdf
+from densephrases.text.readers.pages.pdf_file import open_pdf, page_image
 from densephrases.text.readers.pages.pdf_lines import (
     Line,
     body_size,
@@ -108,8 +108,7 @@ def _shows_something(page: "PdfPage") -> bool:
 
     if raw.FPDFPage_CountObjects(page) == 0:
         return False
-    pixels = page.render(scale=_GLANCE_PIXELS / max(*page.get_size(), 1.0), may_draw_forms=False).to_numpy()
-    return bool((pixels != pixels[0, 0]).any())
+    return page_image(page, _GLANCE_PIXELS).getcolors(maxcolors=1) is None
 
 
 def _scanned(page: "PdfPage") -> list[Line]:
