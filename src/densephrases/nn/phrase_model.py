@@ -109,6 +109,7 @@ class PhraseModel(PassageEncoding, QuestionEncoding, ReadingEncoding):
         return model
 
     def save_pretrained(self, folder: str | Path, card: str = "") -> None:
+        """Write a checkpoint, which `densephrases export` makes into a folder for `load`; `card` is its README."""
         path = writable_folder(Path(folder))
         if self.product_quantizer is not None:
             self.product_quantizer.save(path)
@@ -140,6 +141,7 @@ class PhraseModel(PassageEncoding, QuestionEncoding, ReadingEncoding):
         return digest.hexdigest()[:FINGERPRINT_DIGITS]
 
     def encoder(self) -> "TorchEncoder":
+        """What an index takes as `model`."""
         return TorchEncoder(self)
 
 

@@ -165,7 +165,7 @@ def first_phrases(
     index: PhraseIndex, asked: Sequence[RankedQuestion], advance: Callable[[int], None] = lambda _: None
 ) -> FirstPhrases:
     """As the index ranks them without weights; `advance` is called with the number of further questions asked."""
-    searcher = Searcher(index.folder.snapshot, index.encoder)
+    searcher = Searcher.from_snapshot(index.folder.snapshot, index.encoder)
     numbers = {article: number for number, article in enumerate(sorted({each.article for each in asked}))}
     parts = []
     for first in range(0, len(asked), QUESTIONS_AT_ONCE):

@@ -19,12 +19,12 @@ from densephrases.data.questions import OpenQuestion
 from densephrases.index.folder import IndexFolder
 from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.search.filtering.filters import Filter
-from densephrases.search.passages import PassageTexts
-from densephrases.search.results import DistinctResults, penalizes_repetitions
+from densephrases.search.passages import SegmentTexts
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import exact_candidates, searchable_segments
 from densephrases.search.scoring.windows import Queries
+from densephrases.search.selection.distinct_results import DistinctResults, penalizes_repetitions
 from densephrases.train.queries.relevance import UNITS, Relevance
 from densephrases.train.queries.target import Target
 
@@ -106,7 +106,7 @@ class Lookup:
         return Found.concatenate([*found, Found.empty(0, k)])
 
     def _chunk(self, queries: Queries, asked: Sequence[OpenQuestion], k: int) -> Found:
-        texts = PassageTexts(self.segments)
+        texts = SegmentTexts(self.segments)
         found = Found.empty(len(queries), k)
         terms = self._terms(asked)
         for row, phrases in enumerate(self._search(texts, k)(replace(queries, terms=terms))):
@@ -142,7 +142,7 @@ class Lookup:
             penalty_N[here] = terms.penalties_of_rows(each.segment, question_N[here], phrases.start_N[here])
         return penalty_N
 
-    def _search(self, texts: PassageTexts, k: int) -> PairSearch:
+    def _search(self, texts: SegmentTexts, k: int) -> PairSearch:
         unit = UNITS[self.settings.target]
         available = {
             "passage": sum(s.passages for s in self.segments),
@@ -158,7 +158,7 @@ class Lookup:
             length_penalty=self.settings.length_penalty,
         )
 
-    def _right(self, phrases: Phrases, spans_N2: Ints, asked: OpenQuestion, texts: PassageTexts) -> list[bool]:
+    def _right(self, phrases: Phrases, spans_N2: Ints, asked: OpenQuestion, texts: SegmentTexts) -> list[bool]:
         is_right = Relevance(asked, self.settings.target, self.settings.max_words)
         passages = [texts.passage(key) for key in texts.passage_keys(phrases).tolist()]
         return [

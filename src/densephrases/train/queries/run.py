@@ -168,7 +168,7 @@ def _recalibrated(
 
 def _as_asked(questions: Sequence[OpenQuestion], index: IndexFolder, encoder: Encoder) -> list[OpenQuestion]:
     """Truecased as in search, if the model is cased."""
-    texts = Searcher(index.snapshot, encoder).truecased([question.text for question in questions])
+    texts = Searcher.from_snapshot(index.snapshot, encoder).truecased([question.text for question in questions])
     return [replace(question, text=text) for question, text in zip(questions, texts, strict=True)]
 
 
