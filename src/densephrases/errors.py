@@ -1,6 +1,6 @@
 """The few exceptions a caller may want to catch; each message names the value, what was expected and the remedy."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 
 class DensePhrasesError(Exception):
@@ -45,6 +45,26 @@ class DiskFullError(PhraseIndexError):
 
 class ServiceError(DensePhrasesError):
     """A service that cannot be reached, refuses a request or fails."""
+
+
+class ShardsUnavailableError(DensePhrasesError):
+    """Shards of a served index that did not answer in time; the same call may succeed later."""
+
+    def __init__(self, failed: Collection[int], count: int) -> None:
+        numbers = ", ".join(str(shard + 1) for shard in sorted(failed))
+        rest = "" if len(failed) == count else ", or allow partial answers"
+        super().__init__(
+            f"{len(failed)} of {count} shards did not answer in time (shard {numbers}); send the request again "
+            f"later{rest}."
+        )
+
+
+class StorageError(DensePhrasesError):
+    """An object store that cannot be reached, refuses access, or lacks what an index needs."""
+
+
+class ClusterError(DensePhrasesError):
+    """A Ray cluster that cannot be reached, lacks what the work needs, or loses the same work again and again."""
 
 
 class MissingExtraError(DensePhrasesError, ImportError):

@@ -80,11 +80,13 @@ def test_the_commands() -> None:
     assert found["train"] == ["average", "phrases", "queries", "questions", "reader"]
     assert found["generate"] == ["answers", "distant", "filter", "join-passages", "questions", "strip-passages"]
     assert found["tune"] == ["confidence", "filter", "length", "lexical", "quantizer", "ranking", "verification"]
+    assert found["cluster"] == ["build", "serve", "stop"]
+    assert found["data"] == ["get", "list"]
     assert found["eval"] == ["confidence", "open", "own", "reader", "reading", "slots"]
     assert found.keys() == {
         *("index", "ask", "extract", "list", "add", "update", "sync", "watch", "delete", "optimize", "info", "check"),
-        *("serve", "mcp", "demo"),
-        *("train", "generate", "tune", "eval", "export", "import-original"),
+        *("serve", "mcp", "demo", "cluster"),
+        *("data", "train", "generate", "tune", "eval", "reproduce", "export", "import-original"),
     }
 
 

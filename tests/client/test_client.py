@@ -10,6 +10,7 @@ import pytest
 
 from densephrases import AsyncClient, Client
 from densephrases.errors import ConfigError, DataError, ServiceError
+from densephrases.search.answering_index import AnsweringIndex
 from densephrases.search.answers import Answer
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.keys import Keys
@@ -160,8 +161,9 @@ def test_every_method_of_an_index_that_concerns_documents() -> None:
         "sync",
         "roots",
         "documents",
+        *("path", "vectors", "sample", "state", "with_encoder"),
     }
-    public = {name for name in vars(PhraseIndex) if not name.startswith("_")} - about_folders
+    public = {name for name in (*vars(PhraseIndex), *vars(AnsweringIndex)) if not name.startswith("_")} - about_folders
     assert public <= set(dir(Client))
     assert public <= set(dir(AsyncClient))
 

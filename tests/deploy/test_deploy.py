@@ -49,6 +49,26 @@ def test_their_options_exist() -> None:
     assert used <= known
 
 
+def test_the_kubernetes_manifest_is_sound() -> None:
+    """Its documents are read, and the command and the image that it names exist."""
+    yaml = pytest.importorskip("yaml")
+    kinds = {each["kind"]: each for each in yaml.safe_load_all((DEPLOY / "kuberay.yaml").read_text())}
+    assert kinds.keys() == {"RayCluster", "Deployment", "Service"}
+    (container,) = kinds["Deployment"]["spec"]["template"]["spec"]["containers"]
+    ray, command = container["args"][0].split(" exec ")
+    assert ray.startswith("ray start --address densephrases-head-svc:6379")
+    words = command.split()
+    assert words[:3] == ["densephrases", "cluster", "serve"]
+    serve = get_command(app).commands["cluster"].commands["serve"]  # type: ignore[attr-defined]
+    known = {option for parameter in serve.params for option in parameter.opts}
+    assert {word for word in words if word.startswith("--")} <= known
+    groups = [kinds["RayCluster"]["spec"]["headGroupSpec"], *kinds["RayCluster"]["spec"]["workerGroupSpecs"]]
+    images = {c["image"] for group in groups for c in group["template"]["spec"]["containers"]}
+    assert images == {container["image"]}
+    assert kinds["Service"]["spec"]["ports"][0]["targetPort"] == int(words[words.index("--port") + 1])
+    assert "ARG EXTRAS=serve" in lines("Containerfile")
+
+
 def test_the_unit_gives_no_privileges() -> None:
     """Each of these would be missed silently."""
     needed = {

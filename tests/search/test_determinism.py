@@ -20,7 +20,7 @@ from densephrases.index.kinds import QUANTIZERS, CandidateKind, Quantizer
 from densephrases.index.vectors import store as store_module
 from densephrases.model.padding import TokenBatch
 from densephrases.quantize.codebooks import ProductQuantizer
-from densephrases.search.answers import Answer
+from densephrases.search.answers import AnswerList
 from tests.conftest import WORDS
 from tests.index.candidates.oracle import clustered
 from tests.index.made_up import HashEncoder, code_for, long_text, store_of
@@ -120,7 +120,7 @@ def test_exact_candidates_are_the_best_by_scores_computed_alone(
             assert scores[query].tolist() == own[found[query]].tolist()
 
 
-def answers_of(index: PhraseIndex) -> list[list[Answer]]:
+def answers_of(index: PhraseIndex) -> list[AnswerList]:
     return index.search(QUESTIONS[:24], 20)
 
 

@@ -231,7 +231,7 @@ def test_an_unexpected_failure_does_not_hash_the_whole_index(
 
     vectors = next(index.folder.folder.rglob("vectors.bin")).stat().st_size
     monkeypatch.setattr(FileEntry, "from_file", noted)
-    monkeypatch.setattr("densephrases.search.searcher._VERIFIED_BYTES", vectors)
+    monkeypatch.setattr("densephrases.search.retrieval.segment_retriever._VERIFIED_BYTES", vectors)
     monkeypatch.setattr(HashEncoder, "encode_questions", fail)
     for _ in range(5):
         with pytest.raises(ZeroDivisionError) as error:
@@ -303,10 +303,11 @@ def test_answers_of_files_are_where_they_say(tmp_path: Path) -> None:
 def test_the_example_of_the_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     example = re.findall(r">>> (.*)\n", inspect.getdoc(PhraseIndex) or "")
-    assert len(example) == 2
+    assert len(example) == 3
     names: dict[str, Any] = {"PhraseIndex": densephrases.PhraseIndex, "Document": densephrases.Document}
-    exec(example[0], names)  # noqa: S102
-    assert eval(example[1], names) == "Warsaw"  # noqa: S307
+    for line in example[:2]:
+        exec(line, names)  # noqa: S102
+    assert eval(example[2], names) == "Warsaw"  # noqa: S307
 
 
 def test_an_open_index_outlives_its_files(index: PhraseIndex) -> None:
@@ -361,7 +362,11 @@ def test_a_with_block_closes_it(tmp_path: Path, index: PhraseIndex) -> None:
         (["where?", 5], {}, "Question 2 is 5; expected a text with at least one word"),
         ("where?", {"unit": "sentense"}, "unit='sentense' is unknown; .* Did you mean 'sentence'?"),
         ("where?", {"kk": 3}, "'kk' is no option of a search; .* Did you mean 'k'?"),
-        ("where?", {"zebra": 3}, r"'zebra' is no option of a search; expected one of k, unit, .*explain\.$"),
+        (
+            "where?",
+            {"zebra": 3},
+            r"'zebra' is no option of a search; expected one of k, unit, .*explain, allow_partial\.$",
+        ),
     ],
 )
 def test_mistakes_are_explained(index: PhraseIndex, questions: Any, options: dict[str, Any], sentence: str) -> None:

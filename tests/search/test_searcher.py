@@ -81,7 +81,7 @@ def documents_of(index: MemoryIndex) -> dict[str, str]:
 @given(indexes(), st.lists(QUESTIONS, max_size=3), st.sampled_from(get_args(Unit)), st.integers(1, 8))
 def test_answers_are_where_they_say(index: MemoryIndex, questions: list[str], unit: Unit, k: int) -> None:
     texts = documents_of(index)
-    for answers in ask(Searcher(index, QuestionEncoder()), questions, k, unit):
+    for answers in ask(Searcher.from_snapshot(index, QuestionEncoder()), questions, k, unit):
         for answer in answers:
             text = texts[answer.document.id]
             assert text[answer.start : answer.end] == answer.text
@@ -120,7 +120,7 @@ def test_filters_like_brute_force(
     overlapping: bool,
 ) -> None:
     encoder = QuestionEncoder(length_penalty=0.25)
-    answers = ask(Searcher(index, encoder), question, k, unit, where, documents, overlapping=overlapping)
+    answers = ask(Searcher.from_snapshot(index, encoder), question, k, unit, where, documents, overlapping=overlapping)
     chosen = Filter.from_conditions(where, documents)
     pairs = zip(index.made, index.deleted, strict=True)
     masks = [
@@ -143,7 +143,7 @@ def test_filters_like_brute_force(
 
 @given(indexes(), QUESTIONS, st.sampled_from(["phrase", "sentence"]), st.integers(1, 8))
 def test_more_answers_begin_with_the_same(index: MemoryIndex, question: str, unit: Unit, k: int) -> None:
-    searcher = Searcher(index, QuestionEncoder(), CALIBRATION)
+    searcher = Searcher.from_snapshot(index, QuestionEncoder(), CALIBRATION)
     some, more = (ask(searcher, question, count, unit) for count in (k, 2 * k))
     kept = [
         replace(answer, alternatives=answer.alternatives[: len(few.alternatives)])
@@ -155,7 +155,7 @@ def test_more_answers_begin_with_the_same(index: MemoryIndex, question: str, uni
 
 @given(indexes(), QUESTIONS, st.sampled_from(["phrase", "sentence"]))
 def test_merging_leaves_confidences_as_they_are(index: MemoryIndex, question: str, unit: Unit) -> None:
-    searcher = Searcher(index, QuestionEncoder(), CALIBRATION)
+    searcher = Searcher.from_snapshot(index, QuestionEncoder(), CALIBRATION)
     apart = {
         (a.document.id, a.start, a.end): a.confidence for a in ask(searcher, question, 100, unit, overlapping=True)
     }
@@ -165,7 +165,7 @@ def test_merging_leaves_confidences_as_they_are(index: MemoryIndex, question: st
 
 @given(indexes(), st.lists(QUESTIONS, max_size=5), st.sampled_from(get_args(Unit)))
 def test_batch_like_one_by_one(index: MemoryIndex, questions: list[str], unit: Unit) -> None:
-    searcher = Searcher(index, QuestionEncoder(), CALIBRATION)
+    searcher = Searcher.from_snapshot(index, QuestionEncoder(), CALIBRATION)
     assert ask(searcher, questions, 3, unit) == [ask(searcher, question, 3, unit) for question in questions]
 
 
@@ -173,7 +173,7 @@ def test_batch_like_one_by_one(index: MemoryIndex, questions: list[str], unit: U
 def test_words_count_as_the_model_says_or_the_request(
     index: MemoryIndex, questions: list[str], unit: Unit, exact: bool
 ) -> None:
-    plain, worded = (Searcher(index, QuestionEncoder(lexical_weight=weight)) for weight in (0.0, 2.0))
+    plain, worded = (Searcher.from_snapshot(index, QuestionEncoder(lexical_weight=weight)) for weight in (0.0, 2.0))
     questions = [f"{question} ada title 1843" for question in questions]
     assert ask(worded, questions, unit=unit, exact=exact) == ask(
         plain, questions, unit=unit, exact=exact, lexical_weight=2
@@ -183,7 +183,7 @@ def test_words_count_as_the_model_says_or_the_request(
 
 
 def test_words_of_a_question_lift_the_passages_that_have_them() -> None:
-    searcher = Searcher(small_index(), QuestionEncoder())
+    searcher = Searcher.from_snapshot(small_index(), QuestionEncoder())
     for word, expected in (("wrote", "ada"), ("fossil", "mary")):
         (plain, *_), (best, *_) = (ask(searcher, f"a {word}", lexical_weight=weight, exact=True) for weight in (0, 100))
         assert best.document.id == expected
@@ -196,7 +196,7 @@ def test_words_of_a_question_lift_the_passages_that_have_them() -> None:
 
 @given(indexes(), QUESTIONS, st.integers(1, 12))
 def test_confidence_does_not_depend_on_k(index: MemoryIndex, question: str, k: int) -> None:
-    searcher = Searcher(index, QuestionEncoder(), CALIBRATION)
+    searcher = Searcher.from_snapshot(index, QuestionEncoder(), CALIBRATION)
     assert ask(searcher, question, k, overlapping=True) == ask(searcher, question, 12, overlapping=True)[:k]
 
 
@@ -205,7 +205,7 @@ def test_phrases_that_repeat_the_question_come_later(exact: bool) -> None:
     """All phrases are of one passage, which has every word of the question."""
     maker = SegmentMaker(np.random.default_rng(0))
     maker.add("ada", [["Ada", "wrote", "code.", "It", "ran", "in", "London."]], {})
-    searcher = Searcher(MemoryIndex([maker.made()], [None]), QuestionEncoder())
+    searcher = Searcher.from_snapshot(MemoryIndex([maker.made()], [None]), QuestionEncoder())
     options: dict[str, Any] = {"exact": exact, "overlapping": True}
     plain, worded = (ask(searcher, "a code", 100, lexical_weight=weight, **options) for weight in (0, 100))
     before, after = ({answer.text: answer.score for answer in answers} for answers in (plain, worded))
@@ -227,7 +227,7 @@ def small_index() -> MemoryIndex:
 
 
 def test_unconvincing_answers_are_left_out() -> None:
-    searcher = Searcher(small_index(), QuestionEncoder(), CALIBRATION)
+    searcher = Searcher.from_snapshot(small_index(), QuestionEncoder(), CALIBRATION)
     answers = ask(searcher, "a b", 12)
     confidences = [answer.confidence or 0.0 for answer in answers]
     assert confidences == sorted(confidences, reverse=True)
@@ -238,7 +238,7 @@ def test_unconvincing_answers_are_left_out() -> None:
 
 @pytest.mark.parametrize("unit", get_args(Unit))
 def test_json(unit: Unit) -> None:
-    (answer,) = ask(Searcher(small_index(), QuestionEncoder()), "a", 1, unit)
+    (answer,) = ask(Searcher.from_snapshot(small_index(), QuestionEncoder()), "a", 1, unit)
     shown = answer.to_dict()
     keys = ["text", "score", "confidence", "start", "end", "document", "passage", "sentence", "verified"]
     keys += ["section", "page", "alternatives"]
@@ -254,14 +254,14 @@ def test_json(unit: Unit) -> None:
 
 
 def test_json_of_alternatives() -> None:
-    (answer,) = ask(Searcher(small_index(), QuestionEncoder()), "a", 1)
+    (answer,) = ask(Searcher.from_snapshot(small_index(), QuestionEncoder()), "a", 1)
     answer = replace(answer, alternatives=(Alternative("x", 1, 2, 3.0),), items=(Alternative("y", 4, 5, 6.0),))
     assert answer.to_dict()["alternatives"] == [{"text": "x", "start": 1, "end": 2, "score": 3.0}]
     assert answer.to_dict()["items"] == [{"text": "y", "start": 4, "end": 5, "score": 6.0}]
 
 
 def test_batches_larger_than_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    searcher = Searcher(small_index(), QuestionEncoder())
+    searcher = Searcher.from_snapshot(small_index(), QuestionEncoder())
     questions = ["a", "b c", "d", "e e", "f"]
     expected = ask(searcher, questions)
     monkeypatch.setattr("densephrases.search.searcher.QUESTIONS_AT_ONCE", 2)
@@ -269,7 +269,7 @@ def test_batches_larger_than_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_many_filters_do_not_mix() -> None:
-    searcher = Searcher(small_index(), QuestionEncoder())
+    searcher = Searcher.from_snapshot(small_index(), QuestionEncoder())
     for number in range(12):
         assert ask(searcher, "a", where={"lang": f"x{number}"}) == []
         (best, *_) = ask(searcher, "a", where={"lang": "de"})
@@ -278,7 +278,7 @@ def test_many_filters_do_not_mix() -> None:
 
 def test_timings_add_up() -> None:
     timings = Timings()
-    searcher = Searcher(small_index(), QuestionEncoder())
+    searcher = Searcher.from_snapshot(small_index(), QuestionEncoder())
     ask(searcher, "a", timings=timings)
     once = timings.total
     ask(searcher, ["a", "b"], timings=timings)
@@ -287,7 +287,7 @@ def test_timings_add_up() -> None:
 
 
 def test_an_empty_index_has_no_answers() -> None:
-    searcher = Searcher(MemoryIndex([], []), QuestionEncoder(), CALIBRATION)
+    searcher = Searcher.from_snapshot(MemoryIndex([], []), QuestionEncoder(), CALIBRATION)
     assert ask(searcher, "a") == []
     assert ask(searcher, ["a", "b"], unit="document") == [[], []]
     assert ask(searcher, []) == []
@@ -317,7 +317,7 @@ def test_an_empty_index_has_no_answers() -> None:
 )
 def test_refused_settings(settings: dict[str, Any], names: str) -> None:
     with pytest.raises(ConfigError) as error:
-        ask(Searcher(small_index(), QuestionEncoder()), "a", **settings)
+        ask(Searcher.from_snapshot(small_index(), QuestionEncoder()), "a", **settings)
     assert names in str(error.value)
 
 
@@ -333,7 +333,7 @@ def test_refused_settings(settings: dict[str, Any], names: str) -> None:
 )
 def test_refused_questions(questions: Any, names: str) -> None:
     with pytest.raises(DataError) as error:
-        ask(Searcher(small_index(), QuestionEncoder()), questions)
+        ask(Searcher.from_snapshot(small_index(), QuestionEncoder()), questions)
     assert names in str(error.value)
 
 
@@ -341,13 +341,13 @@ def test_split_models_are_refused() -> None:
     encoder = QuestionEncoder()
     encoder.config = ModelConfig(base="fake", backbone={"hidden_size": 64}, share=True, split=True)
     with pytest.raises(ConfigError, match="split=True"):
-        Searcher(small_index(), encoder)
+        Searcher.from_snapshot(small_index(), encoder)
 
 
 def one_text(text: str, encoder: QuestionEncoder) -> Searcher:
     maker = SegmentMaker(np.random.default_rng(0))
     maker.add("only", [text.split(" ")], {})
-    return Searcher(MemoryIndex([maker.made()], [None]), encoder)
+    return Searcher.from_snapshot(MemoryIndex([maker.made()], [None]), encoder)
 
 
 def test_questions_without_capitals_get_them_from_the_text() -> None:

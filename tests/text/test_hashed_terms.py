@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.text.hashed_terms import TERMS, fold, has_prefix, prefix_positions, prefixes, terms
+from densephrases.text.hashed_terms import TERMS, fold, prefix_positions, prefixes, terms
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,6 @@ def test_prefixes_begin_words(text: str, asked: str) -> None:
         positions = prefix_positions(folded, prefix)
         assert len(positions) == sum(word[:6] == prefix for word in words)
         assert all(folded.startswith(prefix, at) for at in positions)
-        assert has_prefix(folded, prefix) == bool(positions)
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=127)))

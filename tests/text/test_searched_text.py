@@ -43,8 +43,3 @@ def test_a_term_has_positions_where_the_text_has_it(text: str, asked: str) -> No
 def test_positions_are_those_of_the_text_as_it_is(text: str, word: str, expected: list[int]) -> None:
     (prefix,) = prefixes(word).values()
     assert list(SearchedText(text).positions(prefix)) == expected
-
-
-def test_a_span_is_folded_as_it_stands() -> None:
-    assert SearchedText("The Film").folded(4, 8) == "film"
-    assert SearchedText("A \ufb01lm").folded(2, 5) == "film"

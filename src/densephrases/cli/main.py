@@ -17,14 +17,17 @@ from densephrases.version import __version__
 
 COMMANDS = (
     *("index", "ask", "extract", "list", "add", "update", "sync", "watch", "delete", "optimize", "info", "check"),
-    *("serve", "mcp", "demo"),
-    *("train", "generate", "tune", "eval", "export", "import-original"),
+    *("serve", "mcp", "demo", "cluster"),
+    *("data", "train", "generate", "tune", "eval", "reproduce", "export", "import-original"),
 )
+_GROUPS = ("cluster", "data", "train", "generate", "tune", "eval")
 _FUNCTIONS = {"list": "list_documents"}
 _RAISED_BY_PYDANTIC = "Value error, "  # begins what is wrong with a value of an option, by which typer reads it
 
 
 def _imported(name: str) -> Callable[..., None] | typer.Typer:
+    if name in _GROUPS:
+        return _group(name)
     module: ModuleType
     match name:
         case "ask":
@@ -32,27 +35,38 @@ def _imported(name: str) -> Callable[..., None] | typer.Typer:
         case "extract":
             from densephrases.cli import extract as module
         case "serve":
-            from densephrases.cli import serve as module
+            from densephrases.cli.serving import serve as module
         case "mcp":
-            from densephrases.cli import mcp as module
+            from densephrases.cli.serving import mcp as module
         case "demo":
             from densephrases.cli import demo as module
-        case "train":
-            from densephrases.cli import train as module
-        case "generate":
-            from densephrases.cli import generate as module
-        case "tune" | "eval":
-            from densephrases.cli import eval as eval_
-            from densephrases.cli import tune
-
-            return {"tune": tune.app, "eval": eval_.app}[name]
+        case "reproduce":
+            from densephrases.cli import reproduce as module
         case "export" | "import-original":
             from densephrases.cli import export as module
         case _:
             from densephrases.cli import indexes as module
-    function = _FUNCTIONS.get(name, name.replace("-", "_"))
-    command: Callable[..., None] | typer.Typer = getattr(module, "app", None) or getattr(module, function)
+    command: Callable[..., None] = getattr(module, _FUNCTIONS.get(name, name.replace("-", "_")))
     return command
+
+
+def _group(name: str) -> typer.Typer:
+    module: ModuleType
+    match name:
+        case "cluster":
+            from densephrases.cli import cluster as module
+        case "data":
+            from densephrases.cli import data as module
+        case "train":
+            from densephrases.cli import train as module
+        case "generate":
+            from densephrases.cli import generate as module
+        case "tune":
+            from densephrases.cli import tune as module
+        case _:
+            from densephrases.cli import eval as module
+    group: typer.Typer = module.app
+    return group
 
 
 @cache

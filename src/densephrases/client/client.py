@@ -8,7 +8,7 @@ from densephrases.client.http import LONGEST_WAIT, Address, AsyncConnection, Con
 from densephrases.client.operations import Calls, Operations, Result
 from densephrases.index.info import IndexInfo
 from densephrases.index.progress import Progress
-from densephrases.search.answers import Answer, AnswerList
+from densephrases.search.answers import AnswerList
 from densephrases.search.facts.relations import Fact, RelationQuery
 from densephrases.search.request import SearchRequest, checked_questions, search_request
 from densephrases.text.documents import Document
@@ -17,8 +17,9 @@ from densephrases.text.documents import Document
 class Client:
     """An index behind a service; it stands in for `PhraseIndex` wherever documents are searched, added or deleted.
 
-    >>> Client("http://127.0.0.1:8080").search("Where was Marie Curie born?")[0].text
-    'Warsaw'
+    Examples:
+        >>> Client("http://127.0.0.1:8080").search("Where was Marie Curie born?")[0].text
+        'Warsaw'
 
     Args:
         url: Where `densephrases serve` listens.
@@ -54,7 +55,7 @@ class Client:
     @overload
     def search(
         self, questions: Sequence[str], k: int | None = ..., *, request: SearchRequest | None = ..., **options: Any
-    ) -> list[list[Answer]]: ...
+    ) -> list[AnswerList]: ...
 
     def search(
         self,
@@ -63,7 +64,7 @@ class Client:
         *,
         request: SearchRequest | None = None,
         **options: Any,
-    ) -> AnswerList | list[list[Answer]]:
+    ) -> AnswerList | list[AnswerList]:
         """The best distinct answers to one question, or to each of several, best first.
 
         Args:
@@ -74,7 +75,7 @@ class Client:
         """
         several = checked_questions(questions)
         found = self._run(self._operations.search(several, search_request(request, k, options)))
-        return AnswerList(found[0]) if isinstance(questions, str) else [AnswerList(each) for each in found]
+        return found[0] if isinstance(questions, str) else found
 
     def extract(
         self,
@@ -99,7 +100,7 @@ class Client:
         return self._run(self._operations.extract(subjects, query))
 
     def document(self, identifier: str) -> Document | None:
-        """The document with this id, as it was indexed."""
+        """The document with this id, as it was indexed; None if there is none."""
         return self._run(self._operations.document(identifier))
 
     def add(self, documents: Iterable[Document]) -> Progress:
@@ -115,6 +116,7 @@ class Client:
         return self._run(self._operations.delete(ids))
 
     def info(self) -> IndexInfo:
+        """What the index of the service contains, and how it was made."""
         return self._run(self._operations.info())
 
     def __len__(self) -> int:
@@ -122,6 +124,7 @@ class Client:
         return self.info().documents
 
     def close(self) -> None:
+        """Close the connections to the service."""
         self._connection.close()
 
     def __enter__(self) -> Self:
@@ -143,8 +146,9 @@ class Client:
 class AsyncClient:
     """The methods of `Client`, to be awaited; for one event loop.
 
-    >>> async with AsyncClient("http://127.0.0.1:8080") as index:
-    ...     answers = await index.search("Where was Marie Curie born?")
+    Examples:
+        >>> async with AsyncClient("http://127.0.0.1:8080") as index:
+        ...     answers = await index.search("Where was Marie Curie born?")
 
     Args:
         url: Where `densephrases serve` listens.
@@ -169,6 +173,7 @@ class AsyncClient:
         self._operations = Operations()
 
     def with_task(self, task: str | None) -> Self:
+        """The same service with the query encoder of another task, None the default; this client stays as it is."""
         other = copy(self)
         other._operations = self._operations.with_task(task)
         return other
@@ -181,7 +186,7 @@ class AsyncClient:
     @overload
     async def search(
         self, questions: Sequence[str], k: int | None = ..., *, request: SearchRequest | None = ..., **options: Any
-    ) -> list[list[Answer]]: ...
+    ) -> list[AnswerList]: ...
 
     async def search(
         self,
@@ -190,10 +195,11 @@ class AsyncClient:
         *,
         request: SearchRequest | None = None,
         **options: Any,
-    ) -> AnswerList | list[list[Answer]]:
+    ) -> AnswerList | list[AnswerList]:
+        """As `Client.search`."""
         several = checked_questions(questions)
         found = await self._run(self._operations.search(several, search_request(request, k, options)))
-        return AnswerList(found[0]) if isinstance(questions, str) else [AnswerList(each) for each in found]
+        return found[0] if isinstance(questions, str) else found
 
     async def extract(
         self,
@@ -206,6 +212,7 @@ class AsyncClient:
         anywhere: bool = False,
         aliases: Mapping[str, Sequence[str]] | None = None,
     ) -> list[Fact]:
+        """As `Client.extract`."""
         query = RelationQuery(
             relation=relation,
             template=template,
@@ -217,21 +224,27 @@ class AsyncClient:
         return await self._run(self._operations.extract(subjects, query))
 
     async def document(self, identifier: str) -> Document | None:
+        """The document with this id, as it was indexed; None if there is none."""
         return await self._run(self._operations.document(identifier))
 
     async def add(self, documents: Iterable[Document]) -> Progress:
+        """Add documents; those that are already there with the same content are skipped."""
         return await self._run(self._operations.add(documents, replace=False))
 
     async def update(self, documents: Iterable[Document]) -> Progress:
+        """Add documents, replacing those whose content has changed."""
         return await self._run(self._operations.add(documents, replace=True))
 
     async def delete(self, ids: Iterable[str]) -> int:
+        """Delete documents by their ids; if one is unknown, none is deleted."""
         return await self._run(self._operations.delete(ids))
 
     async def info(self) -> IndexInfo:
+        """What the index of the service contains, and how it was made."""
         return await self._run(self._operations.info())
 
     async def close(self) -> None:
+        """Close the connections to the service."""
         await self._connection.close()
 
     async def __aenter__(self) -> Self:

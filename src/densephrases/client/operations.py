@@ -12,7 +12,7 @@ from densephrases.errors import DataError
 from densephrases.index.info import IndexInfo
 from densephrases.index.progress import Progress
 from densephrases.index.settings import IndexSettings
-from densephrases.search.answers import Alternative, Answer, PhraseSpan, SourceDocument
+from densephrases.search.answers import Alternative, Answer, AnswerList, PhraseSpan, SourceDocument
 from densephrases.search.explain.evidence import Evidence
 from densephrases.search.explain.explanation import Explanation
 from densephrases.search.facts.relations import Fact, RelationQuery
@@ -39,9 +39,12 @@ class Operations:
         other._limits = self._limits
         return other
 
-    def search(self, questions: Sequence[str], request: SearchRequest) -> Calls[list[list[Answer]]]:
+    def search(self, questions: Sequence[str], request: SearchRequest) -> Calls[list[AnswerList]]:
         results = yield from self._in_batches("/v1/answers", "questions", questions, _non_default(request))
-        return [[_answer(values) for values in result["answers"]] for result in results]
+        return [
+            AnswerList(map(_answer, result["answers"]), complete=result.get("complete", True))  # older services lack it
+            for result in results
+        ]
 
     def extract(self, subjects: Sequence[str], query: RelationQuery) -> Calls[list[Fact]]:
         results = yield from self._in_batches("/v1/extract", "subjects", subjects, _non_default(query))

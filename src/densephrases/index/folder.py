@@ -5,13 +5,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-
 from densephrases.arrays import Mask
 from densephrases.atomic_files import make_folder
-from densephrases.errors import DataError, PhraseIndexError
+from densephrases.errors import ConfigError, DataError, PhraseIndexError
 from densephrases.index.build.builder import SegmentBuilder
-from densephrases.index.build.merge import Run, add_candidates, copy_runs, is_whole, largest_segment, plan_merge
+from densephrases.index.build.merge import (
+    Run,
+    add_candidates,
+    copy_runs,
+    even_size,
+    is_whole,
+    largest_segment,
+    plan_merge,
+)
 from densephrases.index.commits import Commits
 from densephrases.index.disk_usage import DiskUsage
 from densephrases.index.files.durable import full_disk_explained
@@ -22,7 +28,7 @@ from densephrases.index.own_files import refuse_foreign
 from densephrases.index.progress import Progress, ProgressCallback
 from densephrases.index.segment.reader import Segment
 from densephrases.index.settings import IndexSettings
-from densephrases.index.snapshot import Snapshot, problems
+from densephrases.index.snapshot import Snapshot, evenly_spread, problems
 from densephrases.model.encoder import Encoder
 from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.text.documents import Document
@@ -121,18 +127,7 @@ class IndexFolder:
         return sum(entry.vectors for entry in self.manifest.segments)
 
     def info(self) -> IndexInfo:
-        entries = self.manifest.segments
-        return IndexInfo(
-            settings=self.settings,
-            package_version=self.manifest.package_version,
-            building=self.manifest.building,
-            segments=len(entries),
-            documents=self.documents,
-            deleted=sum(entry.deleted for entry in entries),
-            passages=sum(entry.passages for entry in entries),
-            vectors=self.vectors,
-            bytes=sum(file.size for entry in entries for _, file in entry.paths()),
-        )
+        return IndexInfo.from_manifest(self.manifest)
 
     def disk_usage(self) -> DiskUsage:
         snapshot = self.snapshot
@@ -147,12 +142,8 @@ class IndexFolder:
     def sample(self, count: int) -> Iterator[Document]:
         """At most `count` documents at equal distances in the index, without deleted ones."""
         snapshot = self.snapshot
-        edges = np.cumsum([0, *(segment.documents for segment in snapshot.segments)])
-        for place in np.unique(np.linspace(0, edges[-1] - 1, min(count, edges[-1]), dtype=np.int64)).tolist():
-            number = int(np.searchsorted(edges, place, side="right")) - 1
-            deleted, document = snapshot.deleted[number], place - int(edges[number])
-            if deleted is None or not deleted[document]:
-                yield snapshot.segments[number].document(document)
+        stored = sum(segment.documents for segment in snapshot.segments)
+        return snapshot.documents_at(evenly_spread(stored, count))
 
     def check(self) -> list[str]:
         """Read every file of the index as it is on disk now; a sentence for each that is not what was written."""
@@ -210,10 +201,16 @@ class IndexFolder:
             self._commits.new_roots[name] = {"folder": str(whole_path(folder)), "prefix": root.prefix}
             self._commits.save(self.manifest.segments, building=self.manifest.building)
 
-    def optimize(self) -> None:
-        """Merge all segments and leave out what is deleted, and parts of documents that a stopped build has left."""
+    def optimize(self, segments: int = 1) -> None:
+        """Merge all segments and leave out what is deleted, and parts of documents that a stopped build has left.
+
+        Args:
+            segments: How many there shall be at least, of about as many vectors, if there are documents enough.
+        """
+        if segments < 1:
+            raise ConfigError(f"segments={segments} is no number of segments; expected at least 1.")
         with self._writing(keep_previous=False):
-            self._merge(0, renew=True)
+            self._merge(0, renew=True, least=segments)
 
     def _build(
         self,
@@ -265,9 +262,14 @@ class IndexFolder:
             vectors += entries[first].vectors
         return first
 
-    def _merge(self, first: int, *, renew: bool = False) -> None:
-        """Merge the segments from `first` on and finish the build; `renew` copies those of earlier versions too."""
-        outputs = plan_merge(self.segments[first:], self.deleted[first:], largest_segment(self.settings.dim))
+    def _merge(self, first: int, *, renew: bool = False, least: int = 1) -> None:
+        """Merge the segments from `first` on and finish the build; `renew` copies those of earlier versions too.
+
+        There are `least` segments at least, if there are documents enough.
+        """
+        segments, deleted = self.segments[first:], self.deleted[first:]
+        most = min(largest_segment(self.settings.dim), even_size(segments, deleted, least))
+        outputs = plan_merge(segments, deleted, most)
         merged = [self._merged(runs, renew=renew) for runs in outputs]
         unfinished = () if renew else None
         self._commits.save([*self.manifest.segments[:first], *merged], building=False, unfinished=unfinished)

@@ -1,6 +1,6 @@
 """The segments of one manifest, opened for reading. A snapshot stays the same while others write."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -18,6 +18,7 @@ from densephrases.index.manifest import DELETED_FOLDER, SEGMENTS_FOLDER, Manifes
 from densephrases.index.segment.document_keys import PreparedDocument, id_hash
 from densephrases.index.segment.reader import Segment
 from densephrases.quantize.codebooks import ProductQuantizer
+from densephrases.text.documents import Document
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -26,6 +27,12 @@ class DocumentLocation:
 
     segment: int
     document: int
+
+
+def evenly_spread(stored: int, count: int) -> list[int]:
+    """At most `count` places at equal distances among so many."""
+    places: list[int] = np.unique(np.linspace(0, stored - 1, min(count, stored), dtype=np.int64)).tolist()
+    return places
 
 
 class Snapshot:
@@ -73,6 +80,15 @@ class Snapshot:
         mask = np.zeros(entry.documents, dtype=bool)
         mask[marks] = True
         return mask
+
+    def documents_at(self, places: Iterable[int]) -> Iterator[Document]:
+        """The documents at these places among all that are stored, without deleted ones."""
+        edges = np.cumsum([0, *(segment.documents for segment in self.segments)])
+        for place in places:
+            number = int(np.searchsorted(edges, place, side="right")) - 1
+            deleted, document = self.deleted[number], place - int(edges[number])
+            if deleted is None or not deleted[document]:
+                yield self.segments[number].document(document)
 
     def locate(self, identifiers: Sequence[str]) -> dict[str, DocumentLocation]:
         """The documents with these ids; those that are deleted or not there are left out."""

@@ -1,6 +1,6 @@
 """What an answer holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -122,7 +122,15 @@ class Answer:
 
 
 class AnswerList(list[Answer]):
-    """The answers to a question, best first: a list that notebooks show as text with marked phrases."""
+    """The answers to a question, best first: a list that notebooks show as text with marked phrases.
+
+    Attributes:
+        complete: Whether all of the index was searched; else a shard of a cluster did not answer.
+    """
+
+    def __init__(self, answers: Iterable[Answer] = (), *, complete: bool = True) -> None:
+        super().__init__(answers)
+        self.complete = complete
 
     def _repr_html_(self) -> str:
         return list_html([answer._repr_html_() for answer in self])

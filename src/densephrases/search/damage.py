@@ -15,8 +15,8 @@ def damage_explained(searcher: Searcher) -> Iterator[None]:
     except DensePhrasesError:
         raise
     except Exception as error:
-        if searcher.damage:
-            raise PhraseIndexError(searcher.damage) from error
+        if searcher.retriever.damage:
+            raise PhraseIndexError(searcher.retriever.damage) from error
         error.add_note(
             "The small files of the index are as they were written; `densephrases check INDEX` verifies all files."
         )

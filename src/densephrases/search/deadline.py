@@ -1,5 +1,6 @@
 """When a search must end: after some seconds, or when another thread says so."""
 
+import math
 import time
 from threading import Event
 from typing import Self
@@ -25,6 +26,12 @@ class Deadline:
     def never(cls) -> Self:
         """A new one, which can still be cancelled."""
         return cls()
+
+    @property
+    def seconds_left(self) -> float:
+        if self._cancelled.is_set():
+            return 0.0
+        return math.inf if self._end is None else max(self._end - time.monotonic(), 0.0)
 
     def cancel(self) -> None:
         """End the searches that have this deadline, within a few tenths of a second."""

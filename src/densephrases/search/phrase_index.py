@@ -1,8 +1,8 @@
 """`PhraseIndex`, the main class of the library: an index folder, its model, and the search over both."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from densephrases.errors import MissingExtraError
 from densephrases.index.folder import IndexFolder
@@ -10,15 +10,16 @@ from densephrases.index.kinds import CandidateKind, Device, Quantizer
 from densephrases.index.manifest import Manifest
 from densephrases.index.progress import ProgressCallback
 from densephrases.index.settings import IndexSettings
-from densephrases.search.answers import Answer, AnswerList
+from densephrases.model.encoder import Encoder
+from densephrases.search.answering_index import AnsweringIndex
+from densephrases.search.answers import AnswerList
 from densephrases.search.collection.collection import Collection
 from densephrases.search.damage import damage_explained
 from densephrases.search.deadline import Deadline
 from densephrases.search.encoders import Model, encoder_of, name_of
-from densephrases.search.facts.relations import Fact, RelationQuery, extract_facts
 from densephrases.search.own_calibration import calibration_of
 from densephrases.search.ranking.linear import PhraseRanking
-from densephrases.search.request import DEFAULT_VERIFY, SearchRequest, search_request
+from densephrases.search.request import DEFAULT_VERIFY, SearchRequest
 from densephrases.search.searcher import Searcher
 from densephrases.search.timings import Timings
 from densephrases.text.documents import Document
@@ -29,15 +30,17 @@ if TYPE_CHECKING:
 Threshold = float | None | Literal["model"]
 
 
-class PhraseIndex(Collection):
-    """Documents that answer questions.
+class PhraseIndex(Collection, AnsweringIndex):
+    """Documents that answer questions. `create` makes an index, `open` opens one.
 
     Threads may share it: any number of them search while one changes the index. A search sees the index as it was when
-    the search began.
+    the search began. It is a context manager, which closes the index at its end.
 
-    >>> index = PhraseIndex.create("my-index", [Document("curie", "Marie Curie was born in Warsaw.", "Marie Curie")])
-    >>> index.search("Where was Marie Curie born?")[0].text
-    'Warsaw'
+    Examples:
+        >>> document = Document("curie", "Marie Curie was born in Warsaw.", "Marie Curie")
+        >>> index = PhraseIndex.create("my-index", [document])
+        >>> index.search("Where was Marie Curie born?")[0].text
+        'Warsaw'
     """
 
     @classmethod
@@ -102,63 +105,11 @@ class PhraseIndex(Collection):
             f"model='{settings.model}')"
         )
 
-    def with_task(self, task: str | None) -> Self:
-        """The same index with the query encoder of another task, None for the default; this object is unchanged."""
-        return type(self)(self.folder, self.encoder.with_task(task))
+    def with_encoder(self, encoder: Encoder) -> Self:
+        return type(self)(self.folder, encoder)
 
     def reopened(self) -> Self:
-        """A second object with what other processes have written; this one is unchanged."""
         return type(self)(self.folder.reopened(), self.encoder)
-
-    @overload
-    def search(
-        self,
-        questions: str,
-        k: int | None = ...,
-        *,
-        request: SearchRequest | None = ...,
-        timings: Timings | None = ...,
-        deadline: Deadline | None = ...,
-        **options: Any,
-    ) -> AnswerList: ...
-
-    @overload
-    def search(
-        self,
-        questions: Sequence[str],
-        k: int | None = ...,
-        *,
-        request: SearchRequest | None = ...,
-        timings: Timings | None = ...,
-        deadline: Deadline | None = ...,
-        **options: Any,
-    ) -> list[list[Answer]]: ...
-
-    def search(
-        self,
-        questions: str | Sequence[str],
-        k: int | None = None,
-        *,
-        request: SearchRequest | None = None,
-        timings: Timings | None = None,
-        deadline: Deadline | None = None,
-        **options: Any,
-    ) -> AnswerList | list[list[Answer]]:
-        """The best distinct answers to one question, or to each of several, best first.
-
-        Args:
-            questions: One question, or several, which are answered as one batch.
-            k: Number of answers per question, 5 by default; fewer only if the collection has fewer.
-            request: All options in one object; the default is `SearchRequest()`.
-            timings: Receives the seconds spent in each stage.
-            deadline: Ends the search with DeadlineExceededError, by time or when another thread cancels it.
-            options: Fields of `SearchRequest`, such as `unit="sentence"`; they override those of `request`.
-        """
-        several = [questions] if isinstance(questions, str) else questions
-        asked, searcher = search_request(request, k, options), self.searcher
-        with damage_explained(searcher):
-            answers = searcher.search(several, asked, timings, deadline)
-        return AnswerList(answers[0]) if isinstance(questions, str) else [AnswerList(each) for each in answers]
 
     def fit(
         self,
@@ -198,58 +149,23 @@ class PhraseIndex(Collection):
             self.encoder = adapted.encoder
         return adapted
 
-    def extract(
-        self,
-        subjects: Sequence[str],
-        relation: str,
-        *,
-        template: str | None = None,
-        prefer_titles: bool = True,
-        min_confidence: float | None = None,
-        anywhere: bool = False,
-        aliases: Mapping[str, Sequence[str]] | None = None,
-        advance: Callable[[int], None] = lambda _: None,
-        deadline: Deadline | None = None,
-    ) -> list[Fact]:
-        """The object of a relation for each subject, with its sentence and document.
-
-        Args:
-            subjects: Names, such as "Ada Lovelace".
-            relation: Such as "place of birth".
-            template: The question, with {subject} and {relation}; `SLOT` for query encoders trained on slot filling.
-                None takes the questions of `search.relation_table` for the relation.
-            prefer_titles: Whether documents titled with the subject come before others.
-            min_confidence: Objects below this probability are dropped; None drops those below 0.1, if the model has
-                confidences.
-            anywhere: Also take objects from text that does not name the subject or does not state the relation.
-            aliases: Further names of subjects, such as {"Ada Lovelace": ["Ada Byron"]}.
-            advance: Called with the number of subjects done since its last call.
-            deadline: Ends it with DeadlineExceededError, by time or when another thread cancels it.
-        """
-        query = RelationQuery(
-            relation=relation,
-            template=template,
-            prefer_titles=prefer_titles,
-            min_confidence=min_confidence,
-            anywhere=anywhere,
-            aliases=aliases,
-        )
-
-        def search(questions: Sequence[str], request: SearchRequest) -> list[list[Answer]]:
-            return self.search(questions, request=request, deadline=deadline)
-
-        return list(extract_facts(search, subjects, query, advance))
-
     @property
     def searcher(self) -> Searcher:
         """Searches the present state of the index."""
         with self._searcher_lock:
             if self._searcher is None:
                 config = self.encoder.config
-                self._searcher = Searcher(
+                self._searcher = Searcher.from_snapshot(
                     self.folder.snapshot,
                     self.encoder,
                     calibration_of(self.folder.folder, self.encoder),
                     None if (values := config.ranking) is None else PhraseRanking.from_dict(values),
                 )
             return self._searcher
+
+    def _answers(
+        self, questions: Sequence[str], request: SearchRequest, timings: Timings | None, deadline: Deadline | None
+    ) -> list[AnswerList]:
+        searcher = self.searcher
+        with damage_explained(searcher):
+            return [AnswerList(each) for each in searcher.search(questions, request, timings, deadline)]

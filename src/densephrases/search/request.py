@@ -43,6 +43,8 @@ class SearchRequest:
             low, None is "auto" with a model that can do it. Needs a model that reads.
         explain: Whether each answer has an explanation: the parts of its score, and what of the question stands
             around it.
+        allow_partial: Whether answers from a part of the index are better than none, where it is served in shards and
+            one of them does not answer; such answers say that they are not complete.
     """
 
     k: int = DEFAULT_K
@@ -57,6 +59,7 @@ class SearchRequest:
     truecase: bool = True
     verify: Verify | None = None
     explain: bool = False
+    allow_partial: bool = True
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, zip_longest
+from typing import Self
 
-from densephrases.built_once import BuiltOnce
 from densephrases.errors import ConfigError
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.snapshot import Snapshot
@@ -16,48 +16,53 @@ from densephrases.search.confidence import RIVALS, Calibration
 from densephrases.search.deadline import Deadline
 from densephrases.search.explain.evidence import AskedTerms, Surroundings
 from densephrases.search.explain.score_parts import explanation_of, score_parts
-from densephrases.search.overlaps import may_overlap, merged
-from densephrases.search.passages import PassageTexts, sampled_texts
+from densephrases.search.passages import PassageTexts
 from densephrases.search.query.identifier_words import identifiers_of
-from densephrases.search.query.named_documents import NamedDocuments
 from densephrases.search.ranking.contenders import CONTENDERS, Contenders
 from densephrases.search.ranking.identifiers import IDENTIFIED, ranked_by_identifiers
 from densephrases.search.ranking.linear import PhraseRanking
-from densephrases.search.request import SearchRequest, Unit, checked_questions
-from densephrases.search.results import DistinctResults, Result, results_from_phrases
-from densephrases.search.scoring.identified import IdentifiedPassages
-from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
-from densephrases.search.scoring.pairs import PairSearch, Phrases
-from densephrases.search.scoring.searchable import FilteredSegments, SearchableSegment, exact_candidates, known_terms
+from densephrases.search.request import SearchRequest, checked_questions
+from densephrases.search.results import Result, results_from_phrases
+from densephrases.search.retrieval.retriever import Aim, Retriever, Scope
+from densephrases.search.retrieval.segment_retriever import SegmentRetriever
+from densephrases.search.scoring.lexical import QuestionTerms
+from densephrases.search.scoring.pairs import Phrases
 from densephrases.search.scoring.windows import Queries
+from densephrases.search.selection.overlaps import best_of_places, may_overlap, merged
 from densephrases.search.timings import Timings
 from densephrases.search.verification.requested import RequestedVerification
-from densephrases.text.searched_text import SearchedText
-from densephrases.text.truecase import Truecaser
 
 QUESTIONS_AT_ONCE = 64  # a few thousand phrases are scored for each, so that a batch takes about 50 MB
-_TRUECASE_CHARACTERS = 10_000_000  # of text are enough to learn the usual case of words, in three seconds
-_VERIFIED_BYTES = 1 << 26  # of the smallest files, after a search has failed
 
 
 class Searcher:
-    """Answers questions from one state of an index; any number of threads may search at once."""
+    """Answers questions from one state of a collection; any number of threads may search at once."""
 
     def __init__(
         self,
-        index: Snapshot,
+        retriever: Retriever,
         encoder: Encoder,
         calibration: Calibration | None = None,
         ranking: PhraseRanking | None = None,
     ) -> None:
         if encoder.config.split:
             raise ConfigError("The model has split=True, whose scores are no sums of two; search with another model.")
-        self._index = index
+        self.retriever = retriever
         self._encoder = encoder
         self._calibration = calibration
         self._ranking = ranking
-        self._segments = FilteredSegments(index)
         self.verification = RequestedVerification(encoder, calibrated=calibration is not None)
+
+    @classmethod
+    def from_snapshot(
+        cls,
+        index: Snapshot,
+        encoder: Encoder,
+        calibration: Calibration | None = None,
+        ranking: PhraseRanking | None = None,
+    ) -> Self:
+        """Searches the segments of one state of an index."""
+        return cls(SegmentRetriever(index), encoder, calibration, ranking)
 
     def search(
         self,
@@ -78,30 +83,22 @@ class Searcher:
             if request.unit != "auto":
                 return self._in_batches(several, request, timings, check)
             search = partial(self._in_batches, timings=timings, check=check)
-            return answers_by_form(several, request, search, lambda query: self._named_documents(query))
+            return answers_by_form(several, request, search, lambda query: self.retriever.named_documents(query))
 
     def _in_batches(
         self, questions: Sequence[str], request: SearchRequest, timings: Timings, check: Check
     ) -> list[list[Answer]]:
         """Questions with identifiers apart from the others, since more phrases of them are compared."""
-        segments = self._segments(request.filter, check)
+        scope = self.retriever.scope(request.filter, check)
         answers: dict[int, list[Answer]] = {}
         identified = [bool(identifiers_of(question)) for question in questions]
         for kind in (False, True):
             places = [place for place, each in enumerate(identified) if each == kind]
             for first in range(0, len(places), QUESTIONS_AT_ONCE):
                 some = places[first : first + QUESTIONS_AT_ONCE]
-                found = self._batch([questions[place] for place in some], segments, request, timings, check)
+                found = self._batch([questions[place] for place in some], scope, request, timings, check)
                 answers.update(zip(some, found, strict=True))
         return [answers[place] for place in range(len(questions))]
-
-    @BuiltOnce
-    def damage(self) -> str:
-        """A sentence on a file that is not what was written, empty if there is none.
-
-        Only sizes and the smallest files are verified, once: this is asked after a search has failed.
-        """
-        return next(self._index.problems_of_small_files(_VERIFIED_BYTES), "")
 
     @property
     def truecases(self) -> bool:
@@ -112,11 +109,7 @@ class Searcher:
         """Questions as the model encodes them; training uses the same."""
         if not self.truecases or all(question != question.lower() for question in questions):
             return list(questions)
-        return [self._truecaser(question) for question in questions]
-
-    @BuiltOnce
-    def _truecaser(self) -> Truecaser:
-        return Truecaser.learn(sampled_texts(self._index.segments, _TRUECASE_CHARACTERS))
+        return [self.retriever.truecaser(question) for question in questions]
 
     def _check_calibration(self, request: SearchRequest) -> None:
         if request.min_confidence > 0 and self._calibration is None:
@@ -127,9 +120,9 @@ class Searcher:
 
     def contenders(self, questions: Sequence[str], request: SearchRequest) -> tuple[Contenders, QuestionTerms | None]:
         """The first phrases of each question before the final ranking, and the terms of the questions, to fit it."""
-        segments = self._segments(request.filter)
         request = replace(request, k=CONTENDERS, overlapping=True)
-        found = self._found(checked_questions(questions), segments, request, Timings(), go_on)
+        scope = self.retriever.scope(request.filter)
+        found = self._found(checked_questions(questions), scope, request, Timings(), go_on)
         ranked = ranked_by_identifiers(questions, found.phrases, found.texts)
         heads = [phrases.take(slice(CONTENDERS)) for phrases in ranked]
         return Contenders.from_phrases(heads, found.terms, found.texts), found.terms
@@ -137,18 +130,18 @@ class Searcher:
     def _batch(
         self,
         questions: Sequence[str],
-        segments: list[SearchableSegment],
+        scope: Scope,
         request: SearchRequest,
         timings: Timings,
         check: Check,
     ) -> list[list[Answer]]:
-        found = self._found(questions, segments, request, timings, check)
+        found = self._found(questions, scope, request, timings, check)
         phrases = ranked_by_identifiers(questions, found.phrases, found.texts)
         if self._ranking is not None:
             phrases = self._ranking.ranked(phrases, found.terms, found.texts)
-        asked = self._asked_terms(questions, found.texts) if request.explain or self._weighs_evidence else []
+        asked = self._asked_terms(questions, scope) if request.explain or self._weighs_evidence else []
         results = self._results(phrases, found.texts, request)
-        answers = [self._answers(*each, request.result_unit) for each in zip_longest(results, phrases, asked)]
+        answers = [self._answers(*each, request) for each in zip_longest(results, phrases, asked)]
         if request.explain:
             answers = self._explained(asked, answers, results, phrases, found)
         if verify := self.verification.passages(request):
@@ -157,56 +150,33 @@ class Searcher:
         return [_shown(each, request) for each in answers]
 
     def _found(
-        self,
-        questions: Sequence[str],
-        segments: list[SearchableSegment],
-        request: SearchRequest,
-        timings: Timings,
-        check: Check,
+        self, questions: Sequence[str], scope: Scope, request: SearchRequest, timings: Timings, check: Check
     ) -> "_Found":
         check()
-        exact = exact_candidates(segments) if request.exact is None else request.exact  # opens the candidates
-        terms = self._terms(questions, segments, request, check)
+        exact = scope.exact if request.exact is None else request.exact  # opens the candidates
         asked = self.truecased(questions) if request.truecase else questions
         with timings.measured("encode"):
             vectors = self._encoder.encode_questions(asked)
         check()
-        texts = PassageTexts(segments)
-        wanted = self._wanted(questions, segments, request)
-        distinct = DistinctResults(texts, request.result_unit, wanted, check, self._apart(request))
-        search = PairSearch(
-            segments,
-            wanted,
-            distinct,
+        terms = self._terms(questions, request)
+        aim = Aim(
+            unit=request.result_unit,
+            wanted=self._wanted(questions, scope, request),
+            apart=self._apart(request),
             exact=exact,
             effort=request.effort,
             length_penalty=self._encoder.config.length_penalty,
-            timings=timings,
-            check=check,
-            suffice=distinct.suffice,
         )
-        return _Found(asked, vectors, search(Queries(vectors.start_BD, vectors.end_BD, terms)), terms, texts)
+        queries = Queries(vectors.start_BD, vectors.end_BD, terms)
+        found = scope.retrieve(questions, queries, aim, timings, check)
+        return _Found(asked, vectors, found.phrases, terms, found.texts)
 
-    def _terms(
-        self, questions: Sequence[str], segments: Sequence[SearchableSegment], request: SearchRequest, check: Check
-    ) -> QuestionTerms | None:
+    def _terms(self, questions: Sequence[str], request: SearchRequest) -> QuestionTerms | None:
         """Of the questions as typed: terms ignore case."""
         weight = self._encoder.config.lexical_weight if request.lexical_weight is None else request.lexical_weight
-        if not weight:
-            return None
-        terms = QuestionTerms.from_questions(questions, self._term_weights, weight)
-        identified = IdentifiedPassages.find(questions, [each.segment for each in segments], check)
-        return replace(terms, identified=identified) if identified.shares else terms
+        return QuestionTerms.from_questions(questions, self.retriever.term_weights, weight) if weight else None
 
-    @BuiltOnce
-    def _named_documents(self) -> NamedDocuments:
-        return NamedDocuments.from_snapshot(self._index)
-
-    @BuiltOnce
-    def _term_weights(self) -> TermWeights:
-        return TermWeights.from_snapshot(self._index)
-
-    def _wanted(self, questions: Sequence[str], segments: Sequence[SearchableSegment], request: SearchRequest) -> int:
+    def _wanted(self, questions: Sequence[str], scope: Scope, request: SearchRequest) -> int:
         """At least what is ranked again, verified and compared by confidence, but not more than the collection has."""
         compared = (
             0 if self._calibration is None else RIVALS,
@@ -217,8 +187,8 @@ class Searcher:
         )
         wanted = max(request.k, *compared)
         if request.unit == "passage":
-            return min(wanted, sum(each.passages for each in segments))
-        return min(wanted, sum(each.documents for each in segments)) if request.unit == "document" else wanted
+            return min(wanted, scope.passages)
+        return min(wanted, scope.documents) if request.unit == "document" else wanted
 
     @staticmethod
     def _apart(request: SearchRequest) -> int:
@@ -236,16 +206,30 @@ class Searcher:
     def _weighs_evidence(self) -> bool:
         return self._calibration is not None and self._calibration.weighs_evidence
 
-    def _answers(self, results: Sequence[Result], found: Phrases, asked: AskedTerms | None, unit: Unit) -> list[Answer]:
-        """The results of a question with their confidences; without its terms there is no evidence."""
-        if self._calibration is None:
-            return [result.answer(unit, None) for result in results]
-        evidence = [] if asked is None else [asked.evidence(_surroundings(result)) for result in results[:RIVALS]]
-        confidences = self._calibration.probability(found.score_N, evidence).tolist()
-        return [result.answer(unit, sure) for result, sure in zip(results, confidences, strict=False)]
+    def _answers(
+        self, results: Sequence[Result], found: Phrases, asked: AskedTerms | None, request: SearchRequest
+    ) -> list[Answer]:
+        """The results of a question with their confidences, without those that overlap unless these are needed yet."""
+        unit, confidences = request.result_unit, self._confidences(results, found, asked)
+        if request.overlapping or request.explain or self.verification.passages(request):
+            return [result.answer(unit, sure) for result, sure in zip(results, confidences, strict=True)]
+        places = best_of_places([result.shown(unit) for result in results])
+        return [
+            results[row].answer(unit, confidences[row], [results[other].alternative(unit) for other in others])
+            for row, others in islice(places.items(), request.k)
+        ]
 
-    def _asked_terms(self, questions: Sequence[str], texts: PassageTexts) -> list[AskedTerms]:
-        idf_V, known_V = self._term_weights.idf_V, known_terms(texts.segments)
+    def _confidences(
+        self, results: Sequence[Result], found: Phrases, asked: AskedTerms | None
+    ) -> Sequence[float | None]:
+        """Of each result; without the terms of the question there is no evidence."""
+        if self._calibration is None:
+            return [None] * len(results)
+        evidence = [] if asked is None else [asked.evidence(_surroundings(result)) for result in results[:RIVALS]]
+        return list(self._calibration.probability(found.score_N, evidence)[: len(results)].tolist())
+
+    def _asked_terms(self, questions: Sequence[str], scope: Scope) -> list[AskedTerms]:
+        idf_V, known_V = self.retriever.term_weights.idf_V, scope.known_V
         return [AskedTerms(question, idf_V, known_V) for question in questions]
 
     def _explained(
@@ -267,8 +251,8 @@ class Searcher:
 
 
 def _surroundings(result: Result) -> Surroundings:
-    titles = result.passage.titles(result.phrase.start)
-    return Surroundings(result.passage.searched, result.sentences, SearchedText(titles))
+    passage = result.passage
+    return Surroundings(passage.searched, result.sentences, passage.searched_titles(result.phrase.start))
 
 
 def _shown(answers: Sequence[Answer], request: SearchRequest) -> list[Answer]:
@@ -283,6 +267,6 @@ class _Found:
 
     asked: Sequence[str]
     vectors: QuestionVectors
-    phrases: list[Phrases]
+    phrases: Sequence[Phrases]
     terms: QuestionTerms | None
     texts: PassageTexts

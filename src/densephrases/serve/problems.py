@@ -9,7 +9,7 @@ from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException as AnyHTTPException
 
-from densephrases.errors import ConfigError, DataError, DiskFullError, IndexBusyError
+from densephrases.errors import ConfigError, DataError, DiskFullError, IndexBusyError, ShardsUnavailableError
 
 MEDIA_TYPE = "application/problem+json"
 _NAMES = {404: "not_found", 405: "method_not_allowed", 400: "bad_request", 500: "server_error"}
@@ -60,6 +60,7 @@ def add_problem_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(IndexBusyError, _busy)
     app.add_exception_handler(DiskFullError, _disk_full)
+    app.add_exception_handler(ShardsUnavailableError, _shards_unavailable)
     app.add_exception_handler(Exception, _failed)
     for kind in (ConfigError, DataError):
         app.add_exception_handler(kind, _user_error)
@@ -101,6 +102,10 @@ async def _failed(request: Request, error: Exception) -> Response:
 async def _busy(request: Request, error: Exception) -> Response:
     detail = "Another process is writing to the index; send the request again later."
     return problem_response(request_id_of(request), 409, "index_busy", detail, {"Retry-After": "5"})
+
+
+async def _shards_unavailable(request: Request, error: Exception) -> Response:
+    return problem_response(request_id_of(request), 503, "shards_unavailable", str(error), {"Retry-After": "1"})
 
 
 async def _disk_full(request: Request, error: Exception) -> Response:

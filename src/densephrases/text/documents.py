@@ -68,6 +68,9 @@ class Document:
     """A text under a stable id. Offsets of answers count the characters of `text`, which is stored unchanged.
 
     Attributes:
+        id: Stable: what is added again under the same id is the same document.
+        text: What is searched.
+        title: Read by the encoder before each passage, and shown with answers.
         metadata: With the entries of `file`, if it came from one, where it has none of its own.
         layout: Where its headings and pages are: headings are context of what follows and no answers.
         file: Where it came from; None if it did not come from a file.

@@ -39,11 +39,6 @@ def prefixes(text: str) -> dict[int, str]:
     return found
 
 
-def has_prefix(folded: str, prefix: str) -> bool:
-    """Whether a folded text has a word of the term."""
-    return bool(prefix_positions(folded, prefix))
-
-
 def prefix_positions(folded: str, prefix: str) -> list[int]:
     """Where words of the term begin in a folded text: for a few terms faster than all `terms` of it."""
     found = []

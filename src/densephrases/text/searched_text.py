@@ -30,11 +30,6 @@ class SearchedText:
             self._positions[prefix] = found
         return found
 
-    def folded(self, start: int, end: int) -> str:
-        """The characters of a span, folded."""
-        folded, places = self._folded
-        return folded[start:end] if places is None else fold(self.text[start:end])
-
     def sentences_around(self, start: int, end: int) -> TextSpan:
         """From the first to the last sentence that a span touches; the span itself if it touches none."""
         last = max(end, start + 1)

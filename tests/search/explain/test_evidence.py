@@ -87,7 +87,7 @@ def test_unknown_terms_follow_the_filter(index: MemoryIndex, questions: list[str
     idf_V = TermWeights.from_snapshot(index).idf_V
     wanted = Filter.from_conditions(None, documents)
     known = np.flatnonzero(known_terms(searchable_segments(index, wanted)))
-    searcher = Searcher(index, QuestionEncoder(), Calibration(0.0, 0.0, 0.0, 0.0, unknown=2.0))
+    searcher = Searcher.from_snapshot(index, QuestionEncoder(), Calibration(0.0, 0.0, 0.0, 0.0, unknown=2.0))
     request = SearchRequest(k=2, documents=documents, explain=True)
     found = searcher.search(questions, request)
     assert found == [searcher.search([question], request)[0] for question in questions]

@@ -17,8 +17,8 @@ RANKING = PhraseRanking({"sentence": 2.0, "cut_before": -3.0})
 
 @given(indexes(), st.lists(QUESTIONS, min_size=1, max_size=3), st.sampled_from([None, RANKING]))
 def test_parts_add_up_to_the_score(index: MemoryIndex, questions: list[str], ranking: PhraseRanking | None) -> None:
-    searcher = Searcher(index, QuestionEncoder(lexical_weight=1.0), ranking=ranking)
-    unranked = Searcher(index, QuestionEncoder(lexical_weight=1.0))
+    searcher = Searcher.from_snapshot(index, QuestionEncoder(lexical_weight=1.0), ranking=ranking)
+    unranked = Searcher.from_snapshot(index, QuestionEncoder(lexical_weight=1.0))
     plain = unranked.search(questions, SearchRequest(k=100, overlapping=True))
     for before, answers in zip(plain, searcher.search(questions, SearchRequest(k=5, explain=True)), strict=True):
         for answer in answers:
@@ -32,7 +32,7 @@ def test_parts_add_up_to_the_score(index: MemoryIndex, questions: list[str], ran
 
 @given(indexes())
 def test_only_if_asked_for(index: MemoryIndex) -> None:
-    (answers,) = Searcher(index, QuestionEncoder()).search(["a b"], SearchRequest())
+    (answers,) = Searcher.from_snapshot(index, QuestionEncoder()).search(["a b"], SearchRequest())
     assert all(answer.explanation is None and "explanation" not in answer.to_dict() for answer in answers)
 
 

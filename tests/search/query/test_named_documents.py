@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from densephrases.search.query import named_documents
-from densephrases.search.query.named_documents import DocumentNames, NamedDocuments
+from densephrases.search.query.named_documents import DocumentNames, NamedDocuments, titles_of
 from tests.search.made_up import MemoryIndex, SegmentMaker
 
 DOCUMENTS = {
@@ -45,7 +45,7 @@ def test_names_of_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
     maker.add("ada", [["Ada"]], {})
     maker.add("mary", [["Mary"]], {})
     index = MemoryIndex([maker.made()], [np.array([False, True])])
-    assert NamedDocuments.from_snapshot(index)("title of ada") == ["ada"]
-    assert NamedDocuments.from_snapshot(index)("mary") == [], "it is deleted"
+    assert NamedDocuments.from_titles(titles_of(index))("title of ada") == ["ada"]
+    assert NamedDocuments.from_titles(titles_of(index))("mary") == [], "it is deleted"
     monkeypatch.setattr(named_documents, "MOST_DOCUMENTS", 1)
-    assert NamedDocuments.from_snapshot(index)("ada") == []
+    assert NamedDocuments.from_titles(titles_of(index))("ada") == []

@@ -18,7 +18,7 @@ QUESTIONS = ["a Ada", "b wrote code", "d"]
 
 @given(indexes(), st.sampled_from(get_args(Unit)), st.integers(1, 30))
 def test_they_are_the_first_answers(index: MemoryIndex, unit: Unit, k: int) -> None:
-    searcher = Searcher(index, QuestionEncoder(lexical_weight=2.0))
+    searcher = Searcher.from_snapshot(index, QuestionEncoder(lexical_weight=2.0))
     contenders, question_terms = searcher.contenders(QUESTIONS, SearchRequest(k=k, unit=unit))
     answers = searcher.search(QUESTIONS, SearchRequest(k=CONTENDERS, unit=unit, overlapping=True))
     assert question_terms is not None

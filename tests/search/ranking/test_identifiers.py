@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from densephrases.search.passages import PassageTexts
+from densephrases.search.passages import SegmentTexts
 from densephrases.search.ranking.contenders import Contenders
 from densephrases.search.ranking.identifiers import (
     IDENTIFIER_WEIGHT,
@@ -86,7 +86,7 @@ def test_questions_without_identifiers_change_nothing() -> None:
 def test_the_others_pay() -> None:
     maker = SegmentMaker(np.random.default_rng(0), keep=1.0)
     maker.add("d", [["min_x", "is", "one."], ["max_x", "is", "two."]], {})
-    texts = PassageTexts(MemoryIndex([maker.made()], [None]).searchable())
+    texts = SegmentTexts(MemoryIndex([maker.made()], [None]).searchable())
     rows = np.array([2, 5])
     found = Phrases(np.zeros(2, dtype=np.int64), rows, rows, np.array([9.0, 8.0], dtype=np.float32))
     unchanged, ranked = ranked_by_identifiers(["what is x?", "what is max_x?"], [found, found], texts)

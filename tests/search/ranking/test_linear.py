@@ -31,7 +31,9 @@ def place(answer: Answer) -> tuple[Any, ...]:
 def searchers(index: MemoryIndex, calibration: Calibration | None = None) -> tuple[Searcher, Searcher]:
     """Without and with a ranking."""
     encoder = QuestionEncoder(lexical_weight=1.0, length_penalty=0.125)
-    return Searcher(index, encoder, calibration), Searcher(index, encoder, calibration, RANKING)
+    return Searcher.from_snapshot(index, encoder, calibration), Searcher.from_snapshot(
+        index, encoder, calibration, RANKING
+    )
 
 
 @given(indexes(), st.sampled_from(get_args(Unit)), st.integers(1, 30))

@@ -6,6 +6,7 @@ import pytest
 from densephrases.search.request import SearchRequest
 from densephrases.search.scoring import identified
 from densephrases.search.scoring.identified import IDENTIFIER_PENALTY, IdentifiedPassages
+from densephrases.search.scoring.term_counts import TermCounts
 from densephrases.search.searcher import Searcher
 from tests.search.made_up import MemoryIndex, SegmentMaker
 from tests.search.test_searcher import QuestionEncoder
@@ -26,7 +27,7 @@ def index_of(passages: list[str], hide: bool = False) -> MemoryIndex:
 
 def found(question: str, passages: list[str]) -> dict[int, float]:
     index = index_of(passages)
-    shares = IdentifiedPassages.find([question], index.segments).shares
+    shares = IdentifiedPassages.find([question], index.segments, TermCounts.from_snapshot(index)).shares
     if not shares:
         return {}
     passages_P, shares_P = shares[0][id(index.segments[0].terms)]
@@ -71,14 +72,18 @@ def test_a_heading_at_the_end_belongs_to_the_next_passage() -> None:
     maker.add("e", [["three"]], {})
     maker.passages[:] = [*texts, "Other."]
     index = MemoryIndex([maker.made()], [None])
-    shares = IdentifiedPassages.find(["what is max_wal_size?"], index.segments).shares[0]
+    shares = IdentifiedPassages.find(["what is max_wal_size?"], index.segments, TermCounts.from_snapshot(index)).shares[
+        0
+    ]
     assert shares[id(index.segments[0].terms)][0].tolist() == [0, 1]
 
 
 def test_penalties_follow_the_questions_that_are_taken() -> None:
     index = index_of(PASSAGES)
     terms = index.segments[0].terms
-    every = IdentifiedPassages.find(["what?", "max_wal_size or min_wal_size"], index.segments)
+    every = IdentifiedPassages.find(
+        ["what?", "max_wal_size or min_wal_size"], index.segments, TermCounts.from_snapshot(index)
+    )
     passages = np.arange(4)
     assert every.penalties(terms, np.zeros(4, dtype=np.int64), passages).tolist() == [0.0] * 4
     for some, number in ((every, 1), (every.take(np.array([1])), 0), (every.take(np.array([0, 1])), 1)):
@@ -91,6 +96,6 @@ def test_their_phrases_are_found_whatever_their_vectors() -> None:
     texts = [f"filler number {place} is of no use." for place in range(300)]
     texts[200] = "the value of max_wal_size is special."
     index = index_of(texts, hide=True)
-    searcher = Searcher(index, QuestionEncoder(lexical_weight=1.0))
+    searcher = Searcher.from_snapshot(index, QuestionEncoder(lexical_weight=1.0))
     (answers,) = searcher.search(["what is max_wal_size?"], SearchRequest(effort=0.0))
     assert "special" in answers[0].passage

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.search.passages import PassageTexts
+from densephrases.search.passages import SegmentTexts
 from densephrases.search.request import Unit
-from densephrases.search.results import DistinctResults
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.pairs import PairSearch, Phrases
 from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.search.scoring.windows import Queries
+from densephrases.search.selection.distinct_results import DistinctResults
 from densephrases.text.hashed_terms import prefixes
 from tests.search.made_up import (
     SIZE,
@@ -81,7 +81,7 @@ def pair_search(
     exact: bool = True,
     length_penalty: float = 0.0,
 ) -> PairSearch:
-    select = DistinctResults(PassageTexts(segments), unit, k)
+    select = DistinctResults(SegmentTexts(segments), unit, k)
     return PairSearch(segments, k, select, exact=exact, effort=0.5, length_penalty=length_penalty, fewest=1)
 
 
@@ -152,7 +152,7 @@ def rounds_of_search(hidden: bool) -> tuple[list[int], int]:
 
     def select(several: Sequence[Phrases], terms: QuestionTerms | None) -> list[Phrases]:
         rounds.append(sum(map(len, several)))
-        return DistinctResults(PassageTexts(segments), "phrase", 1)(several, terms)
+        return DistinctResults(SegmentTexts(segments), "phrase", 1)(several, terms)
 
     asked = Queries(np.ones((1, SIZE), np.float32), np.ones((1, SIZE), np.float32))
     PairSearch(segments, 1, select, exact=False, effort=0.5, length_penalty=0.0, fewest=4)(asked)

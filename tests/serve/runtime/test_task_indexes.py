@@ -62,6 +62,7 @@ def test_a_side_is_loaded_once(index: PhraseIndex) -> None:
     assert indexes.for_task(index, "upside-down") is asked
     changed = index.reopened()
     later = indexes.for_task(changed, "upside-down")
+    assert isinstance(later, PhraseIndex)
     assert later.folder is changed.folder
     assert later.encoder is asked.encoder
     assert encoder.loaded == 1

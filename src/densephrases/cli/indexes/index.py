@@ -59,7 +59,7 @@ def index(
     from densephrases.text.readers.files import refuse_missing_folder
     from densephrases.text.readers.folders.read_report import ReadReport, reporting
 
-    threshold, read = _threshold(filter_threshold), ReadReport()
+    threshold, read = threshold_of(filter_threshold), ReadReport()
     options = replace(options, strict=strict)
     given = refuse_nothing(paths, options)
     refuse_missing_folder(report)
@@ -79,7 +79,7 @@ def index(
     typer.echo(building.summarise(made.info()))
 
 
-def _threshold(written: str) -> "Threshold":
+def threshold_of(written: str) -> "Threshold":
     if written in ("", "none"):
         return None if written else "model"
     try:

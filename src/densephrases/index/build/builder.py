@@ -5,6 +5,7 @@ A document too long for one chunk is committed in parts, which no search sees; t
 
 import time
 from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from densephrases.index.segment.document_keys import PreparedDocument
 from densephrases.index.segment.incoming import Piece
 from densephrases.index.segment.reader import Segment
 from densephrases.index.segment.writer import SegmentWriter
+from densephrases.index.settings import IndexSettings
 from densephrases.index.snapshot import DocumentLocation
 from densephrases.index.vectors.encoded import EncodedVectors, fit_codec
 from densephrases.model.bulk_encoder import BulkEncoder
@@ -52,8 +54,11 @@ class SegmentBuilder:
         *,
         replacing: bool,
         replace_others: bool = False,
+        codec: IndexCodec | None = None,
     ) -> None:
+        """`codec` is that of an index of which this is a part; None takes the one that is there, or fits one."""
         self.commits = commits
+        self._given_codec = codec
         self._origins = Origins(commits, replace_others=replace_others)
         self._touched = TouchedDocuments(commits)
         self.encoder = encoder
@@ -95,10 +100,7 @@ class SegmentBuilder:
                 self._writer.abandon()
 
     def _encoded(self, documents: Iterable[Document]) -> Generator[EncodedChunk]:
-        threshold = self.commits.manifest.settings.filter_threshold
-        if isinstance(self.encoder, BulkEncoder):
-            return encode_in_bulk(self._wanted(documents), self.encoder, threshold)
-        return encode_ahead(self._wanted(documents), self.encoder, threshold)
+        return _encoded(self._wanted(documents), self.encoder, self.commits.manifest.settings)
 
     def finished(self) -> Progress:
         return replace(self._progress, seconds=time.monotonic() - self._began)
@@ -155,14 +157,12 @@ class SegmentBuilder:
         self._count(encoded)
 
     def _codec(self, encoded: EncodedChunk) -> IndexCodec:
-        """That of the vectors in the index, or one fitted to the first ones."""
+        """That of the vectors in the index, the given one, or one fitted to the first vectors."""
         snapshot = self.commits.snapshot
         for segment in (*snapshot.segments, *snapshot.parts(encoded.chunk.pieces[0].prepared)):
             if segment.vectors:
                 return segment.store.codec
-        vectors_RD = encoded.token_rows.vectors_RD
-        some_RD = vectors_RD[:: len(vectors_RD) // FITTED_VECTORS + 1].astype(np.float32)
-        return fit_codec(self.commits.manifest.settings.quantizer, some_RD, self.encoder.product_quantizer)
+        return self._given_codec or _fitted(encoded, self.encoder, self.commits.manifest.settings)
 
     def _count(self, encoded: EncodedChunk) -> None:
         pieces, before = encoded.chunk.pieces, self._progress
@@ -228,6 +228,32 @@ class SegmentBuilder:
         unfinished = tuple(part for part in self.commits.manifest.unfinished if part.document not in written)
         self.commits.commit((entry,), replaced, building=True, unfinished=unfinished)
         self._written = []
+
+
+def codec_of_first(documents: Iterable[Document], encoder: Encoder, settings: IndexSettings) -> IndexCodec:
+    """The codec that a build of these documents fits: to the vectors of the first chunk that has any."""
+    chunks = _encoded(map(PreparedDocument.from_document, documents), encoder, settings)
+    with closing(chunks):
+        codec = fit_codec(settings.quantizer, np.zeros((0, settings.dim), np.float32), encoder.product_quantizer)
+        for encoded in chunks:
+            codec = _fitted(encoded, encoder, settings)
+            if len(encoded.token_rows):
+                break
+        return codec
+
+
+def _encoded(
+    documents: Iterable[PreparedDocument], encoder: Encoder, settings: IndexSettings
+) -> Generator[EncodedChunk]:
+    if isinstance(encoder, BulkEncoder):
+        return encode_in_bulk(documents, encoder, settings.filter_threshold)
+    return encode_ahead(documents, encoder, settings.filter_threshold)
+
+
+def _fitted(encoded: EncodedChunk, encoder: Encoder, settings: IndexSettings) -> IndexCodec:
+    vectors_RD = encoded.token_rows.vectors_RD
+    some_RD = vectors_RD[:: len(vectors_RD) // FITTED_VECTORS + 1].astype(np.float32)
+    return fit_codec(settings.quantizer, some_RD, encoder.product_quantizer)
 
 
 def _blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:

@@ -1,12 +1,14 @@
 """Merges segments by copying documents in order: the result does not depend on where they were split."""
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from densephrases.arrays import Mask
+from densephrases.arrays import Ints, Mask
 from densephrases.index.candidates.by_kind import choose_kind, write_candidates
 from densephrases.index.kinds import CandidateKind
 from densephrases.index.manifest import SegmentEntry
@@ -31,25 +33,53 @@ class Run:
     records: tuple[bytes, ...] | None = None
 
 
+class Span(NamedTuple):
+    """Consecutive documents of a segment by its number, `last` exclusive."""
+
+    segment: int
+    first: int
+    last: int
+
+
 def plan_merge(segments: Sequence[Segment], deleted: Sequence[Mask | None], most: int) -> list[list[Run]]:
     """The documents of each new segment, in order, without deleted ones; `most` vectors, or a single document."""
-    outputs: list[list[Run]] = [[]]
+    live = [
+        Span(number, first, last)
+        for number, (segment, mask) in enumerate(zip(segments, deleted, strict=True))
+        for first, last in _live_runs(segment, mask)
+    ]
+    outputs = plan_spans(live, lambda number: segments[number].document_vectors, most)
+    return [[Run(segments[span.segment], span.first, span.last) for span in spans] for spans in outputs]
+
+
+def plan_spans(live: Iterable[Span], edges_of: Callable[[int], Ints], most: int) -> list[list[Span]]:
+    """The same of segments that are not open: `edges_of` gives the first vector of each document, and the last edge."""
+    outputs: list[list[Span]] = [[]]
     room = most
-    for segment, mask in zip(segments, deleted, strict=True):
-        edges = segment.document_vectors
-        for first, last in _live_runs(segment, mask):
-            while first < last:
-                used = edges[first : last + 1] - edges[first]
-                fitting = int(np.searchsorted(used, room, side="right")) - 1
-                if fitting == 0 and outputs[-1]:
-                    outputs.append([])
-                    room = most
-                    continue
-                taken = max(fitting, 1)
-                outputs[-1].append(Run(segment, first, first + taken))
-                room -= int(used[taken])
-                first += taken
-    return [runs for runs in outputs if runs]
+    for segment, first, last in live:
+        edges = edges_of(segment)
+        while first < last:
+            used = edges[first : last + 1] - edges[first]
+            fitting = int(np.searchsorted(used, room, side="right")) - 1
+            if fitting == 0 and outputs[-1]:
+                outputs.append([])
+                room = most
+                continue
+            taken = max(fitting, 1)
+            outputs[-1].append(Span(segment, first, first + taken))
+            room -= int(used[taken])
+            first += taken
+    return [spans for spans in outputs if spans]
+
+
+def even_size(segments: Sequence[Segment], deleted: Sequence[Mask | None], count: int) -> int:
+    """The fewest vectors that a new segment may have, so that there are no more than `count` of them."""
+    runs = [(each, *run) for each, mask in zip(segments, deleted, strict=True) for run in _live_runs(each, mask)]
+    total = sum(int(each.document_vectors[last] - each.document_vectors[first]) for each, first, last in runs)
+    if count == 1:
+        return total
+    sizes = range(-(-total // count), total + 1)
+    return sizes.start + bisect_left(sizes, True, key=lambda most: len(plan_merge(segments, deleted, most)) <= count)
 
 
 def _live_runs(segment: Segment, deleted: Mask | None) -> Iterator[tuple[int, int]]:

@@ -35,6 +35,19 @@ class FileEntry:
             return cls(path.stat().st_size, file_digest(file, "sha256").hexdigest())
 
 
+FileStamp = tuple[int, int, int]
+"""Of a file that is replaced as a whole: another one after each replacement."""
+
+
+def file_stamp(path: Path) -> FileStamp | None:
+    """None while there is no such file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
 def opened_here(path: str, flags: int) -> int:
     """An opener that follows no symbolic link."""
     try:

@@ -8,8 +8,11 @@ from typing import Any, Self
 
 from densephrases.errors import PhraseIndexError
 from densephrases.index.disk_usage import DiskUsage
+from densephrases.index.files.durable import FileStamp, file_stamp
+from densephrases.index.fitted_confidence import CONFIDENCE_FILE
 from densephrases.index.folder import IndexFolder
 from densephrases.index.info import IndexInfo
+from densephrases.index.manifest import MANIFEST_FILE
 from densephrases.index.progress import Progress, ProgressCallback
 from densephrases.index.sync.folder_sync import Changes, FolderSync
 from densephrases.index.sync.options import SyncOptions
@@ -98,8 +101,9 @@ class Collection:
     def documents(self, where: Where | None = None, ids: Iterable[str] | None = None) -> Iterator[StoredDocument]:
         """All documents, or those with some metadata or ids, without their texts until these are asked for.
 
-        >>> for document in index.documents(where={"type": "pdf"}):
-        ...     print(document.id, document.title, len(document.text))
+        Examples:
+            >>> for document in index.documents(where={"type": "pdf"}):
+            ...     print(document.id, document.title, len(document.text))
         """
         return stored_documents(self.folder.snapshot, Filter.from_conditions(where, ids))
 
@@ -108,10 +112,10 @@ class Collection:
         with self._changing():
             return self.folder.delete(ids)
 
-    def optimize(self) -> None:
-        """Merge segments and drop deleted documents."""
+    def optimize(self, segments: int = 1) -> None:
+        """Merge segments and drop deleted documents; `segments` of them are left at least, for a cluster to serve."""
         with self._changing():
-            self.folder.optimize()
+            self.folder.optimize(segments)
 
     def refresh(self) -> None:
         """Load what other processes have written."""
@@ -123,6 +127,7 @@ class Collection:
         return self.folder.check()
 
     def info(self) -> IndexInfo:
+        """What the index contains, and how it was made."""
         return self.folder.info()
 
     def disk_usage(self) -> DiskUsage:
@@ -130,12 +135,25 @@ class Collection:
         return self.folder.disk_usage()
 
     def document(self, identifier: str) -> Document | None:
-        """The document with this id; None if there is none."""
         return self.folder.find(identifier)
 
     def __len__(self) -> int:
-        """Number of documents."""
         return self.folder.documents
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    @property
+    def vectors(self) -> int:
+        return self.folder.vectors
+
+    def sample(self, count: int) -> Iterator[Document]:
+        return self.folder.sample(count)
+
+    def state(self) -> tuple[FileStamp | None, ...]:
+        """Changes whenever the manifest or fitted confidences are replaced."""
+        return tuple(file_stamp(self.path / name) for name in (MANIFEST_FILE, CONFIDENCE_FILE))
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from densephrases.model.encoder import QuestionVectors
 from densephrases.search.explain.evidence import AskedTerms, Surroundings
 from densephrases.search.explain.explanation import Explanation
@@ -30,18 +28,10 @@ def score_parts(
     columns = (found.segment_N.tolist(), found.start_N.tolist(), found.end_N.tolist())
     places = {key: place for place, key in enumerate(zip(*columns, strict=True))}
     rows = zip(ranked.segment_N.tolist(), ranked.start_N.tolist(), ranked.end_N.tolist(), strict=True)
-    for key, final in zip(rows, ranked.score_N.tolist(), strict=True):
-        segment, *boundaries = key
-        both_2D = np.stack([vectors.start_BD[question], vectors.end_BD[question]])
-        store = texts.segments[segment].segment.store
-        start, end = store.own_scores(both_2D, np.array(boundaries), np.arange(3)).tolist()
-        yield ScoreParts(
-            start,
-            end,
-            float(found.score_N[places[key]]),
-            places[key] + 1,
-            final,
-        )
+    starts, ends = texts.boundary_scores(ranked, vectors.start_BD[question], vectors.end_BD[question])
+    parts = zip(rows, starts.tolist(), ends.tolist(), ranked.score_N.tolist(), strict=True)
+    for key, start, end, final in parts:
+        yield ScoreParts(start, end, float(found.score_N[places[key]]), places[key] + 1, final)
 
 
 def explanation_of(around: Surroundings, parts: ScoreParts, asked: AskedTerms) -> Explanation:

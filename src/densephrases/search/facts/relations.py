@@ -10,8 +10,8 @@ from densephrases.search.answers import Answer
 from densephrases.search.facts.relation_table import Relation, known_relation
 from densephrases.search.request import SearchRequest
 
-Search = Callable[..., list[list[Answer]]]
-"""`PhraseIndex.search` for several questions."""
+Search = Callable[..., Sequence[Sequence[Answer]]]
+"""`AnsweringIndex.search` for several questions."""
 
 SLOT = "{subject} [SEP] {relation}"  # the input of query encoders trained on slot filling
 # For models trained on questions only: finds 37.8% of facts, SLOT 32.8% (docs/evaluation.md).
@@ -27,7 +27,13 @@ LEAST_CONFIDENCE = 0.1  # of an object, unless a caller says otherwise; benchmar
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """The answer that is the object of a subject's relation; None if no answer was confident enough."""
+    """A subject's relation and its object, which is an answer.
+
+    Attributes:
+        subject: As it was asked for.
+        relation: As it was asked for.
+        answer: With the sentence and the document that state it; None if no answer was confident enough.
+    """
 
     subject: str
     relation: str
@@ -111,7 +117,9 @@ def extract_facts(
         raise DataError(f"Subject {empty[0]} is empty; expected a name.")
     is_first_enough = query.anywhere and not query.prefer_titles
     k = 1 if is_first_enough else _RESULTS
-    request = SearchRequest(k=k, min_confidence=query.min_confidence or 0.0, overlapping=True, verify=0)
+    request = SearchRequest(
+        k=k, min_confidence=query.min_confidence or 0.0, overlapping=True, verify=0, allow_partial=False
+    )
     for first in range(0, len(subjects), _SUBJECTS_AT_ONCE):
         batch = subjects[first : first + _SUBJECTS_AT_ONCE]
         asked = [query.questions(subject) for subject in batch]

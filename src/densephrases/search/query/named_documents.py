@@ -55,6 +55,15 @@ def named_words(query: str) -> Sequence[frozenset[str]]:
     return list(dict.fromkeys((whole, whole - _FILLERS)))
 
 
+def titles_of(index: Snapshot) -> list[tuple[str, str]]:
+    """Ids and titles of all documents that are not deleted; of none if there are very many."""
+    if sum(segment.documents for segment in index.segments) > MOST_DOCUMENTS:
+        return []
+    pairs = zip(index.segments, index.deleted, strict=True)
+    kept = (s.record(n) for s, gone in pairs for n in range(s.documents) if gone is None or not gone[n])
+    return [(record.id, record.title) for record in kept]
+
+
 class NamedDocuments:
     """The names of documents, found by the words of a query."""
 
@@ -65,13 +74,9 @@ class NamedDocuments:
                 self._by_word[word].append(each)
 
     @classmethod
-    def from_snapshot(cls, index: Snapshot) -> "NamedDocuments":
-        """Of all documents that are not deleted; of none if there are very many."""
-        if sum(segment.documents for segment in index.segments) > MOST_DOCUMENTS:
-            return cls(())
-        pairs = zip(index.segments, index.deleted, strict=True)
-        kept = (s.record(n) for s, gone in pairs for n in range(s.documents) if gone is None or not gone[n])
-        return cls(DocumentNames.from_document(record.id, record.title) for record in kept)
+    def from_titles(cls, titles: Iterable[tuple[str, str]]) -> "NamedDocuments":
+        """Of documents given by id and title."""
+        return cls(DocumentNames.from_document(*each) for each in titles)
 
     def __call__(self, query: str) -> list[str]:
         """The ids of the documents that a query names."""

@@ -1,7 +1,7 @@
 """The first phrases of questions with the text around them, from which the features of a ranking are computed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -52,7 +52,9 @@ class Contenders:
         return cls(
             edges_B,
             phrases.score_N,
-            _lexical_penalties(phrases, question_N, terms, texts),
+            np.zeros(len(phrases), np.float32)
+            if terms is None
+            else texts.lexical_penalties(phrases, question_N, terms),
             located.passage_N,
             located.spans_N2,
             texts.sentences(located.passage_N, located.spans_N2),
@@ -70,15 +72,3 @@ class Contenders:
     @property
     def phrase_texts(self) -> list[str]:
         return [text.text[start:end] for text, (start, end) in zip(self.texts, self.spans_N2.tolist(), strict=True)]
-
-
-def _lexical_penalties(phrases: Phrases, question_N: Ints, terms: QuestionTerms | None, texts: PassageTexts) -> Floats:
-    """Without those of identifiers, which the ranking counts by the phrase."""
-    penalties_N = np.zeros(len(phrases), dtype=np.float32)
-    if terms is not None:
-        terms = replace(terms, identified=None)
-        for number in np.unique(phrases.segment_N).tolist():
-            here = np.flatnonzero(phrases.segment_N == number)
-            segment = texts.segments[number].segment
-            penalties_N[here] = terms.penalties_of_rows(segment, question_N[here], phrases.start_N[here])
-    return penalties_N

@@ -6,6 +6,7 @@ identifiers of the question stand in its own row or sentence, or in the heading 
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,20 +60,28 @@ def identifier_shares(
         text_before: The text before a passage, given by its key, in which the heading may stand.
     """
     patterns = [[whole_identifier(each) for each in identifiers_of(question)] for question in questions]
+
+    @cache
+    def heading(passage: int, text: str, first: int) -> str:
+        """That above the paragraph that begins there."""
+        return heading_above(f"{text_before(passage)}\n\n{text[:first]}") or ""
+
     shares_N = np.zeros(len(contenders))
     for row in np.flatnonzero(np.array([bool(each) for each in patterns])[contenders.question_N]).tolist():
         wanted = patterns[int(contenders.question_N[row])]
-        shares_N[row] = sum(_near(contenders, row, text_before)(each) for each in wanted) / len(wanted)
+        shares_N[row] = sum(map(_near(contenders, row, heading), wanted)) / len(wanted)
     return shares_N
 
 
-def _near(contenders: Contenders, row: int, text_before: Callable[[int], str]) -> Callable[[re.Pattern[str]], float]:
+def _near(
+    contenders: Contenders, row: int, heading_of: Callable[[int, str, int], str]
+) -> Callable[[re.Pattern[str]], float]:
     """How much an identifier counts for a phrase, from 0 to 1."""
     text, (start, end) = contenders.texts[row].text, contenders.spans_N2[row].tolist()
     first, last = paragraph_around(text, start, end)
     if is_heading(text[first:last]):
         return lambda pattern: IN_HEADING if pattern.search(text, first, last) else 0.0
-    heading = heading_above(f"{text_before(int(contenders.passage_N[row]))}\n\n{text[:first]}") or ""
+    heading = heading_of(int(contenders.passage_N[row]), text, first)
     term = _TERM.match(text, first, last)
     sentence = contenders.sentences_N2[row].tolist()
 

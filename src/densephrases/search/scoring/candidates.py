@@ -45,31 +45,123 @@ class Candidates:
 
         Penalties reorder as many rows as if all segments were one.
         """
+        proposals = Proposals.from_segments(segments, queries, count, effort, terms, check)
+        return cls.chosen(proposals, segments, count, terms)
+
+    @classmethod
+    def chosen(
+        cls,
+        proposals: "Proposals",
+        segments: Sequence[SearchableSegment],
+        count: int,
+        terms: QuestionTerms | None = None,
+    ) -> "Candidates":
+        """The `count` best proposals of each question, and rows of passages that have its identifiers."""
+        chosen_BK = proposals.best(count)
+        starts, ends = proposals.hits(chosen_BK, len(segments))
+        return cls.from_hits(starts, ends, segments, terms, proposals.short(chosen_BK, count))
+
+    @classmethod
+    def from_hits(
+        cls,
+        starts: Sequence[Hits],
+        ends: Sequence[Hits],
+        segments: Sequence[SearchableSegment],
+        terms: QuestionTerms | None,
+        short_B: Mask,
+    ) -> "Candidates":
+        """Rows of each segment that are chosen already, and rows of passages that have identifiers of a question."""
+        if terms is not None and terms.identified is not None:
+            listed = zip(starts, segments, strict=True)
+            starts = [_with_identified(hits, each, terms.identified, len(short_B)) for hits, each in listed]
+        return cls(list(zip(starts, ends, strict=True)), short_B)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals:
+    """The rows that the segments propose: first the starts of all questions, then their ends.
+
+    Attributes:
+        rows_BK: -1 where a segment has fewer rows.
+        scores_BK: -inf there.
+        segment_K: The number of the segment of each column.
+        penalties_BK: Lexical penalties of the rows' passages; None if they do not count.
+    """
+
+    rows_BK: Ints
+    scores_BK: Floats
+    segment_K: Ints
+    penalties_BK: Floats | None
+
+    @classmethod
+    def from_segments(
+        cls,
+        segments: Sequence[SearchableSegment],
+        queries: Queries,
+        count: int,
+        effort: float,
+        terms: QuestionTerms | None = None,
+        check: Check = go_on,
+    ) -> "Proposals":
         both_BD = np.concatenate([queries.start_BD, queries.end_BD])
         oversample = 1 if terms is None else OVERSAMPLE
         found = [
             s.segment.candidates.search(both_BD, min(count, s.rows), s.allowed_R, effort, oversample, check)
             for s in segments
         ]
-        rows_BK = np.concatenate([rows for _, rows in found], axis=1)
-        scores_BK = np.where(rows_BK < 0, -np.inf, np.concatenate([scores for scores, _ in found], axis=1))
+        empty = len(both_BD), 0
+        rows_BK = np.concatenate([np.zeros(empty, np.int64), *(rows for _, rows in found)], axis=1)
+        scores_BK = np.concatenate([np.zeros(empty, np.float32), *(scores for scores, _ in found)], axis=1)
         segment_K = np.repeat(np.arange(len(segments)), [rows.shape[1] for _, rows in found])
-        order_BK = (segment_K << _ROW_BITS) + rows_BK
-        chosen_BK = (rows_BK >= 0) & among_best(scores_BK, order_BK, oversample * count)
+        penalties_BK = None
         if terms is not None:
             pairs = zip(segments, found, strict=True)
             penalties = [_lexical_penalties(each.segment, terms, rows) for each, (_, rows) in pairs]
-            scores_BK = np.where(chosen_BK, scores_BK - np.concatenate(penalties, axis=1), -np.inf)
-            chosen_BK &= among_best(scores_BK, order_BK, count)
-        starts, ends = (
-            [_hits(rows_BK[half], chosen_BK[half] & (segment_K == number)) for number in range(len(segments))]
-            for half in (slice(0, len(queries)), slice(len(queries), None))
+            penalties_BK = np.concatenate([np.zeros(empty, np.float32), *penalties], axis=1)
+        return cls(rows_BK, np.where(rows_BK < 0, -np.inf, scores_BK), segment_K, penalties_BK)
+
+    @classmethod
+    def joined(cls, several: Sequence["Proposals"]) -> "Proposals":
+        """Of different segments, in the order of these."""
+        penalties = [each.penalties_BK for each in several if each.penalties_BK is not None]
+        return cls(
+            np.concatenate([each.rows_BK for each in several], axis=1),
+            np.concatenate([each.scores_BK for each in several], axis=1),
+            np.concatenate([each.segment_K for each in several]),
+            np.concatenate(penalties, axis=1) if penalties else None,
         )
+
+    def take(self, both: Ints) -> "Proposals":
+        """Of some questions, given by their rows among the starts and among the ends."""
+        penalties_BK = None if self.penalties_BK is None else self.penalties_BK[both]
+        return Proposals(self.rows_BK[both], self.scores_BK[both], self.segment_K, penalties_BK)
+
+    @property
+    def questions(self) -> int:
+        return len(self.rows_BK) // 2
+
+    def best(self, count: int) -> Mask:
+        """Marks the `count` best: first by vectors alone, several times as many; then with penalties."""
+        order_BK = (self.segment_K << _ROW_BITS) + self.rows_BK
+        oversample = 1 if self.penalties_BK is None else OVERSAMPLE
+        chosen_BK = (self.rows_BK >= 0) & among_best(self.scores_BK, order_BK, oversample * count)
+        if self.penalties_BK is None:
+            return chosen_BK
+        scores_BK = np.where(chosen_BK, self.scores_BK - self.penalties_BK, -np.inf)
+        return np.asarray(chosen_BK & among_best(scores_BK, order_BK, count))
+
+    def hits(self, chosen_BK: Mask, segments: int) -> tuple[list[Hits], list[Hits]]:
+        """The starts and the ends of each segment that are chosen."""
+        starts, ends = (
+            [_hits(self.rows_BK[half], chosen_BK[half] & (self.segment_K == number)) for number in range(segments)]
+            for half in (slice(0, self.questions), slice(self.questions, None))
+        )
+        return starts, ends
+
+    def short(self, chosen_BK: Mask, count: int) -> Mask:
+        """Marks the questions with fewer than `count` candidates."""
         full_B = chosen_BK.sum(axis=1) == count
-        if terms is not None and terms.identified is not None:
-            listed = zip(starts, segments, strict=True)
-            starts = [_with_identified(hits, each, terms.identified, len(queries)) for hits, each in listed]
-        return cls(list(zip(starts, ends, strict=True)), ~(full_B[: len(queries)] & full_B[len(queries) :]))
+        return np.asarray(~(full_B[: self.questions] & full_B[self.questions :]))
 
 
 def _lexical_penalties(segment: Segment, terms: QuestionTerms, rows_BK: Ints) -> Floats:

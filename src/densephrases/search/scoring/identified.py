@@ -16,6 +16,7 @@ from densephrases.index.cancellation import Check, go_on
 from densephrases.index.segment.passage_terms import SegmentTerms
 from densephrases.index.segment.reader import Segment
 from densephrases.search.query.identifier_words import heading_above, identifiers_of, whole_identifier
+from densephrases.search.scoring.term_counts import TermCounts
 from densephrases.text.hashed_terms import terms
 
 # Most passages with the rarest term of an identifier for it to be looked for, and most that are candidates as a whole.
@@ -37,20 +38,33 @@ class IdentifiedPassages:
     shares: Mapping[int, Mapping[int, tuple[Ints, Floats]]] = field(default_factory=dict)
 
     @classmethod
-    def find(cls, questions: Sequence[str], segments: Sequence[Segment], check: Check = go_on) -> Self:
-        found: dict[int, dict[int, tuple[Ints, Floats]]] = {}
-        for number, question in enumerate(questions):
-            wanted = [each for each in identifiers_of(question) if _is_rare(each, segments)]
-            if wanted:
-                found[number] = {id(each.terms): _shares(each, wanted, check) for each in segments}
-        return cls({number: each for number, each in found.items() if any(len(p) for p, _ in each.values())})
+    def find(
+        cls, questions: Sequence[str], segments: Sequence[Segment], counts: TermCounts, check: Check = go_on
+    ) -> Self:
+        """`counts` are those of the collection that the segments are of: frequent identifiers are not looked for."""
+        identifiers = rare_identifiers(questions, counts)
+        return cls.from_identifiers(identifiers, segments, check).occurring()
+
+    @classmethod
+    def from_identifiers(
+        cls, identifiers: Mapping[int, Sequence[str]], segments: Sequence[Segment], check: Check = go_on
+    ) -> Self:
+        """Given those of each question that are looked for."""
+        found = identifiers.items()
+        return cls({q: {id(each.terms): _shares(each, wanted, check) for each in segments} for q, wanted in found})
+
+    def occurring(self) -> Self:
+        """Without questions whose identifiers no passage has: that tells no passages apart."""
+        return type(self)(
+            {number: each for number, each in self.shares.items() if any(len(p) for p, _ in each.values())}
+        )
 
     def take(self, questions: Ints) -> Self:
         numbers = enumerate(questions.tolist())
         return type(self)({place: self.shares[number] for place, number in numbers if number in self.shares})
 
     def penalties(self, segment: SegmentTerms, question_N: Ints, passage_N: Ints) -> Floats:
-        """Of each pair; none for questions whose identifiers no passage has: that tells no passages apart."""
+        """Of each pair; none for questions that are not among these."""
         penalties_N = np.zeros(len(question_N), dtype=np.float32)
         for question, of_segments in self.shares.items():
             here = np.flatnonzero(question_N == question)
@@ -72,9 +86,15 @@ class IdentifiedPassages:
         return ranges(first_P, segment.vector_edges[best_P + 1] - first_P)[1]
 
 
-def _is_rare(identifier: str, segments: Sequence[Segment]) -> bool:
-    parts = terms(identifier)
-    return bool(parts) and min(sum(int(s.terms.passages_V[p]) for s in segments) for p in parts) <= MOST_PASSAGES
+def rare_identifiers(questions: Sequence[str], counts: TermCounts) -> dict[int, list[str]]:
+    """Those with a term that few passages have, by the numbers of the questions that have any."""
+    rare = {q: [each for each in identifiers_of(text) if _is_rare(each, counts)] for q, text in enumerate(questions)}
+    return {question: found for question, found in rare.items() if found}
+
+
+def _is_rare(identifier: str, counts: TermCounts) -> bool:
+    parts = sorted(terms(identifier))
+    return bool(parts) and int(counts.having_V[parts].min()) <= MOST_PASSAGES
 
 
 def _shares(segment: Segment, wanted: Sequence[str], check: Check) -> tuple[Ints, Floats]:

@@ -9,7 +9,7 @@ large collections and for short and long questions, and it is low if a question 
 confidences can be calibrated better.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Self
@@ -24,14 +24,14 @@ from densephrases.index.segment.reader import Segment
 from densephrases.index.snapshot import Snapshot
 from densephrases.model.tokenizer import parted_question
 from densephrases.search.scoring.identified import IdentifiedPassages
-from densephrases.text.hashed_terms import TERMS, has_prefix, prefixes
+from densephrases.search.scoring.term_counts import TermCounts
+from densephrases.text.hashed_terms import prefixes
 from densephrases.text.searched_text import SearchedText
 
 # Share of a term's penalty that a phrase pays for repeating it. Chosen on squad-dev and the dev files of five
 # open-domain sets: TriviaQA gains most; WebQuestions, whose answers often repeat a name, would do best with 0.
 REPETITION_SHARE = 0.2
 
-_NO_PASSAGES = np.zeros(0, dtype=np.int64)
 _PASSAGES_AT_ONCE = 1 << 16  # takes about 50 MB for the terms of one question
 
 SpanInText = tuple[SearchedText, int, int]
@@ -42,25 +42,22 @@ SpanInText = tuple[SearchedText, int, int]
 
 @dataclass(frozen=True, slots=True)
 class TermWeights:
-    """The IDF of each term in a collection without its deleted documents."""
+    """The IDF of each term in a collection."""
 
     idf_V: Floats
 
     @classmethod
-    def from_snapshot(cls, index: Snapshot) -> Self:
-        pairs = list(zip(index.segments, index.deleted, strict=True))
-        gone = [_NO_PASSAGES if marks is None else np.flatnonzero(marks[s.passage_documents]) for s, marks in pairs]
-        return cls.from_segments([segment.terms for segment in index.segments], gone)
+    def from_counts(cls, counts: TermCounts) -> Self:
+        passages, having_V = counts.passages, counts.having_V
+        return cls(np.log1p((passages - having_V + 0.5) / (having_V + 0.5)).astype(np.float32))
 
     @classmethod
-    def from_segments(cls, segments: Sequence[SegmentTerms], gone: Sequence[Ints] | None = None) -> Self:
-        """Of all passages but those that are gone, given for each segment by their numbers."""
-        passages = 0
-        having_V = np.zeros(TERMS)
-        for segment, gone_P in zip(segments, gone or [_NO_PASSAGES] * len(segments), strict=True):
-            passages += segment.passages - len(gone_P)
-            having_V += segment.passages_V - segment.passages_having(gone_P)
-        return cls(np.log1p((passages - having_V + 0.5) / (having_V + 0.5)).astype(np.float32))
+    def from_snapshot(cls, index: Snapshot) -> Self:
+        return cls.from_counts(TermCounts.from_snapshot(index))
+
+    @classmethod
+    def from_segments(cls, segments: Sequence[SegmentTerms]) -> Self:
+        return cls.from_counts(TermCounts.from_segments(segments))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +98,24 @@ class QuestionTerms:
 
     def repetition_penalties(self, question_N: Ints, phrases: Iterable[SpanInText]) -> Floats:
         """For each pair of a question and a phrase the penalties of the question's terms that the phrase repeats."""
-        wanted = {question: self.prefix_penalties(question) for question in set(question_N.tolist())}
-        folded = (text.folded(start, end) for text, start, end in phrases)
-        repeated = (
-            sum(penalty for prefix, penalty in wanted[question] if prefix in phrase and has_prefix(phrase, prefix))
-            for question, phrase in zip(question_N.tolist(), folded, strict=True)
-        )
-        return np.float32(REPETITION_SHARE) * np.fromiter(repeated, np.float32, len(question_N))
+        penalty_of = {question: self.repetition_penalty(question) for question in set(question_N.tolist())}
+        pairs = zip(question_N.tolist(), phrases, strict=True)
+        return np.fromiter((penalty_of[question](*phrase) for question, phrase in pairs), np.float32, len(question_N))
+
+    def repetition_penalty(self, question: int) -> Callable[[SearchedText, int, int], np.float32]:
+        """That of a phrase, given by whole words of a text."""
+        wanted, share = self.prefix_penalties(question), np.float32(REPETITION_SHARE)
+
+        def penalty(text: SearchedText, start: int, end: int) -> np.float32:
+            repeated = 0.0
+            for prefix, lost in wanted:
+                for at in text.positions(prefix):
+                    if start <= at < end:
+                        repeated += lost
+                        break
+            return share * np.float32(repeated)
+
+        return penalty
 
     def prefix_penalties(self, question: int) -> list[tuple[str, float]]:
         """The terms of a question, given by their prefixes, with their penalties."""

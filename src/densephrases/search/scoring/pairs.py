@@ -11,7 +11,7 @@ reaches the score of the last result. Penalties of single phrases (repeated term
 results, because they only lower scores further.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -62,6 +62,9 @@ class Phrases:
         rest = Phrases(rest.segment_N, rest.start_N, rest.end_N, capped_N)
         return Phrases.joined([first.take(first.order()), rest])
 
+    def reaching(self, least: float) -> "Phrases":
+        return self if least == -np.inf else self.take(np.flatnonzero(self.score_N >= least))
+
     def above(self, bound: float) -> "Phrases":
         return self if bound == -np.inf else self.take(np.flatnonzero(self.score_N > bound))
 
@@ -83,6 +86,42 @@ SelectResults = Callable[[Sequence[Phrases], QuestionTerms | None], list[Phrases
 
 Given the terms of the questions, it may lower scores but never raise them.
 """
+
+Look = Callable[[Ints, int, float], Iterator[tuple[Ints, Mask, Mask]]]
+"""Finds results of some questions given the number of candidates and the effort, a few questions at a time.
+
+It yields these questions, which of them lack results, and which had fewer candidates than asked for.
+"""
+
+
+def search_deeper(questions: int, depth: int, effort: float, look: Look) -> None:
+    """Look at twice as many candidates until no question lacks results, with full effort if there were too few."""
+    pending = {effort: np.arange(questions)}
+    while any(map(len, pending.values())):
+        longer: dict[float, list[Ints]] = {}
+        for tried, asked in pending.items():
+            for some, missing, short in look(asked, depth, tried):
+                longer.setdefault(tried, []).append(some[missing & ~short])
+                longer.setdefault(1.0, []).append(some[missing & short])
+        pending = {each: np.concatenate(several) for each, several in longer.items()}
+        depth *= 2
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The results of a question, best first, and phrases among which are all that score at least `least`.
+
+    `enough` says whether the results are as many as wanted.
+    """
+
+    results: Phrases
+    phrases: Phrases
+    enough: bool
+
+    @property
+    def least(self) -> float:
+        """The score of the last result; without enough results the phrases are all that there are."""
+        return float(self.results.score_N[-1]) if self.enough else -np.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,36 +153,42 @@ class PairSearch:
 
     def __call__(self, queries: Queries) -> list[Phrases]:
         """The results of each question, which do not depend on the other questions."""
-        results: list[Phrases] = [NOTHING] * len(queries)
-        depth = max(self.fewest, CANDIDATES_A_RESULT * self.wanted)
-        pending = {1.0 if self.exact else self.effort: np.arange(len(queries) if self.segments else 0)}
-        while any(map(len, pending.values())):
-            longer: dict[float, list[Ints]] = {}
-            for effort, questions in self._groups(pending, depth):
-                missing, short = self._round(queries, questions, depth, effort, results)
-                longer.setdefault(effort, []).append(questions[missing & ~short])
-                longer.setdefault(1.0, []).append(questions[missing & short])
-            pending = {effort: np.concatenate(several) for effort, several in longer.items()}
-            depth *= 2
-        return results
+        return [head.results for head in self.heads(queries)]
 
-    def _groups(self, pending: Mapping[float, Ints], depth: int) -> Iterator[tuple[float, Ints]]:
+    def heads(self, queries: Queries) -> list[Head]:
+        """The results of each question, and the phrases from which another selection of as many would take its own."""
+        heads = [NO_HEAD] * len(queries)
+
+        def look(questions: Ints, depth: int, effort: float) -> Iterator[tuple[Ints, Mask, Mask]]:
+            for some in self._groups(questions, depth):
+                yield some, *self._round(queries, some, depth, effort, heads)
+
+        if self.segments:
+            depth = first_depth(self.wanted, self.fewest)
+            search_deeper(len(queries), depth, 1.0 if self.exact else self.effort, look)
+        return heads
+
+    def around(self, queries: Queries, candidates: Candidates) -> list[Head]:
+        """The same of the phrases around given candidates."""
+        return self._heads(queries, candidates, exhausted=True) if self.segments else [NO_HEAD] * len(queries)
+
+    def _groups(self, questions: Ints, depth: int) -> Iterator[Ints]:
         """Few questions at a time once all rows are candidates of each."""
-        for effort, questions in pending.items():
-            size = len(questions) if depth < self._rows else max(_ROWS_AT_ONCE // self._rows, 1)
-            for first in range(0, len(questions), max(size, 1)):
-                yield effort, questions[first : first + size]
+        size = len(questions) if depth < self._rows else max(_ROWS_AT_ONCE // self._rows, 1)
+        for first in range(0, len(questions), max(size, 1)):
+            yield questions[first : first + size]
 
     def _round(
-        self, queries: Queries, questions: Ints, depth: int, effort: float, results: list[Phrases]
+        self, queries: Queries, questions: Ints, depth: int, effort: float, heads: list[Head]
     ) -> tuple[Mask, Mask]:
         """Find results of some questions; which of them lack results, and which had fewer candidates than asked for."""
         self.check()
         asked, exhausted = queries.take(questions), depth >= self._rows
         candidates = self._candidates(asked, depth, effort)
-        for question, result in zip(questions.tolist(), self._chosen(asked, candidates, exhausted), strict=True):
-            results[question] = result
-        missing = [not exhausted and not self._enough(results[question]) for question in questions.tolist()]
+        found = self._heads(asked, candidates, exhausted=exhausted)
+        for question, head in zip(questions.tolist(), found, strict=True):
+            heads[question] = head
+        missing = [not exhausted and not head.enough for head in found]
         return np.array(missing, dtype=bool), candidates.short_B
 
     def _enough(self, found: Phrases) -> bool:
@@ -160,27 +205,28 @@ class PairSearch:
             terms = None if self.exact else queries.terms
             return Candidates.best(self.segments, queries, depth, effort, terms, self.check)
 
-    def _chosen(self, queries: Queries, candidates: Candidates, exhausted: bool) -> list[Phrases]:
+    def _heads(self, queries: Queries, candidates: Candidates, *, exhausted: bool) -> list[Head]:
         """The results among those phrases around the candidates whose ranks are certain."""
         scored = list(self._scored(queries, candidates.hits))
         found = by_question(scored, len(queries))
         if exhausted or not self.exact:
-            return self.select(found, queries.terms)
+            return self._selected(found, queries.terms)
         bounds_B = np.minimum.reduce([s.weakest_start_B for _, s in scored])
         bounds_B = bounds_B + np.minimum.reduce([s.weakest_end_B for _, s in scored])
         if queries.terms is None:
             pairs = zip(found, bounds_B.tolist(), strict=True)
-            return self.select([phrases.above(bound) for phrases, bound in pairs], None)
-        chosen = self.select(found, queries.terms)
+            return self._selected([phrases.above(bound) for phrases, bound in pairs], None)
+        heads = self._selected(found, queries.terms)
         for question, bound in enumerate(bounds_B.tolist()):
-            if self._enough(chosen[question]):
-                last = float(chosen[question].score_N[-1])
-                chosen[question] = self._with_rivals(queries, question, candidates, bound, last)
-        return chosen
+            if heads[question].enough:
+                heads[question] = self._with_rivals(queries, question, candidates, bound, heads[question].least)
+        return heads
 
-    def _with_rivals(
-        self, queries: Queries, question: int, candidates: Candidates, bound: float, last: float
-    ) -> Phrases:
+    def _selected(self, found: Sequence[Phrases], terms: QuestionTerms | None) -> list[Head]:
+        pairs = zip(self.select(found, terms), found, strict=True)
+        return [Head(results, phrases, self._enough(results)) for results, phrases in pairs]
+
+    def _with_rivals(self, queries: Queries, question: int, candidates: Candidates, bound: float, last: float) -> Head:
         """The results of a question from its candidates and all passages that may have a phrase as good as `last`."""
         alone = queries.take(np.array([question]))
         hits = [
@@ -191,8 +237,8 @@ class PairSearch:
             for each, (starts, ends) in zip(self.segments, candidates.hits, strict=True)
         ]
         as_good = [(segment, each.reaching(last)) for segment, each in self._scored(alone, hits)]
-        (results,) = self.select(by_question(as_good, 1), alone.terms)
-        return results
+        (head,) = self._selected(by_question(as_good, 1), alone.terms)
+        return head
 
     def _scored(self, queries: Queries, hits: Sequence[tuple[Hits, Hits]]) -> Iterator[tuple[int, ScoredPhrases]]:
         """With the number of the segment, of which there may be several parts."""
@@ -215,6 +261,11 @@ class PairSearch:
         return np.flatnonzero(rival_R if allowed_R is None else rival_R & allowed_R)
 
 
+def first_depth(wanted: int, fewest: int = FEWEST_CANDIDATES) -> int:
+    """Candidate starts and ends of the first round."""
+    return max(fewest, CANDIDATES_A_RESULT * wanted)
+
+
 def by_question(scored: Sequence[tuple[int, ScoredPhrases]], questions: int) -> list[Phrases]:
     """The phrases of all segments, which are given by their numbers, sorted by question only."""
     question_N = np.concatenate([s.question_N for _, s in scored])
@@ -231,3 +282,4 @@ def by_question(scored: Sequence[tuple[int, ScoredPhrases]], questions: int) -> 
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)
 NOTHING = Phrases(_NO_ROWS, _NO_ROWS, _NO_ROWS, np.zeros(0, dtype=np.float32))
+NO_HEAD = Head(NOTHING, NOTHING, enough=False)

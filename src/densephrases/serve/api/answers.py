@@ -36,8 +36,10 @@ async def answers(body: SearchBody, request: Request, service: TheService) -> Re
         asked = replace(asked, verify=0)
     found = await unless_disconnected(request, service.answers(questions, asked, task, seconds_left(request)))
     results = [
-        {"question": q, "answers": [answer_json(a) for a in each]} for q, each in zip(questions, found, strict=True)
+        {"question": q, "answers": [answer_json(a) for a in each], "complete": each.complete}
+        for q, each in zip(questions, found, strict=True)
     ]
+    service.metrics.incomplete.inc(sum(not each.complete for each in found))
     milliseconds = round(1000 * (time.perf_counter() - request.state.began), 3)
     return json_response({"results": results, "milliseconds": milliseconds})
 
@@ -99,7 +101,7 @@ def _refuse_too_thorough(body: SearchBody, service: Service) -> None:
     limits = service.settings.limits
     if body.effort > limits.effort:
         raise over_limit("effort", f"effort={body.effort:g}", limits.effort)
-    vectors = service.live.index.folder.vectors
+    vectors = service.live.index.vectors
     if body.exact and vectors > limits.exact_vectors:
         found = f"exact=true reads all {vectors:,} token vectors of this index"
         raise over_limit("exact_vectors", found, limits.exact_vectors)

@@ -207,6 +207,9 @@ class AnswerItem(BaseModel):
 class QuestionResult(BaseModel):
     question: str
     answers: Annotated[list[AnswerItem], Field(description="Best first.")]
+    complete: Annotated[
+        bool, Field(description="Whether all of the index was searched; false if a shard of a cluster did not answer.")
+    ]
 
 
 class AnswersResponse(BaseModel):
@@ -236,6 +239,7 @@ class AnswersResponse(BaseModel):
                                     "page": None,
                                 }
                             ],
+                            "complete": True,
                         }
                     ],
                     "milliseconds": 7.1,

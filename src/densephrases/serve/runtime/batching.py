@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from densephrases.errors import DeadlineExceededError
+from densephrases.errors import DeadlineExceededError, ShardsUnavailableError
 from densephrases.search.deadline import Deadline
 
 Item = TypeVar("Item")
@@ -133,7 +133,7 @@ class Batcher(Generic[Item, Result, Key]):
         try:
             results = iter(self._work([item for job in jobs for item in job.items], jobs[0].key, deadline))
             return [[next(results) for _ in job.items] for job in jobs]
-        except DeadlineExceededError as error:
+        except (DeadlineExceededError, ShardsUnavailableError) as error:
             return [error] * len(jobs)
         except Exception as error:
             if len(jobs) == 1:

@@ -3,14 +3,10 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from pathlib import Path
 
 from densephrases.errors import DensePhrasesError
-from densephrases.index.fitted_confidence import CONFIDENCE_FILE
-from densephrases.index.manifest import MANIFEST_FILE
-from densephrases.search.phrase_index import PhraseIndex
+from densephrases.search.answering_index import AnsweringIndex
 
-Stamp = tuple[int, int, int]
 _WARM_UP = "What is it?"
 
 log = logging.getLogger(__name__)
@@ -27,8 +23,8 @@ class LiveIndex:
         observe: Called after every reload with whether it succeeded.
     """
 
-    def __init__(self, index: PhraseIndex, observe: Callable[[bool], None] = lambda _: None) -> None:
-        self._stamps = _stamps(index.folder.folder)
+    def __init__(self, index: AnsweringIndex, observe: Callable[[bool], None] = lambda _: None) -> None:
+        self._state = index.state()
         self.index = _warmed_up(index)
         self._observe = observe
         self._reloading = asyncio.Lock()
@@ -42,10 +38,10 @@ class LiveIndex:
     async def reload(self) -> bool:
         """Whether the index had changed and the new state is served now. If it cannot be opened, the old one stays."""
         async with self._reloading:
-            stamps = await asyncio.to_thread(_stamps, self.index.folder.folder)
-            if stamps == self._stamps:
+            state = await asyncio.to_thread(self.index.state)
+            if state == self._state:
                 return False
-            self._stamps = stamps
+            self._state = state
             try:
                 self.index = await asyncio.to_thread(lambda: _warmed_up(self.index.reopened()))
             except (DensePhrasesError, OSError) as error:
@@ -57,21 +53,7 @@ class LiveIndex:
             return True
 
 
-def _warmed_up(index: PhraseIndex) -> PhraseIndex:
+def _warmed_up(index: AnsweringIndex) -> AnsweringIndex:
     """Answer a first question, so that no request pays for what it opens."""
     index.search(_WARM_UP, k=1)
     return index
-
-
-def _stamps(folder: Path) -> tuple[Stamp | None, ...]:
-    """Change whenever the manifest or fitted confidences are replaced."""
-    return tuple(_stamp(folder / name) for name in (MANIFEST_FILE, CONFIDENCE_FILE))
-
-
-def _stamp(path: Path) -> Stamp | None:
-    """None while there is no such file."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size

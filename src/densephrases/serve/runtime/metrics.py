@@ -32,6 +32,12 @@ class Metrics:
             "densephrases_waiting_questions", "Questions in the queue.", registry=registry, multiprocess_mode="livesum"
         )
         self.refused = Counter("densephrases_refused", "Requests refused with 503.", ["reason"], registry=registry)
+        self.incomplete = Counter(
+            "densephrases_incomplete_answers", "Questions that not all shards answered.", registry=registry
+        )
+        self.shard_calls = Counter(
+            "densephrases_shard_calls", "Calls of shards and of the encoder.", ["name", "outcome"], registry=registry
+        )
         self.reloads = Counter("densephrases_reloads", "Reloads of a changed index.", ["result"], registry=registry)
         self.documents = Gauge(
             "densephrases_documents", "Documents in the index.", registry=registry, multiprocess_mode="livemax"

@@ -10,7 +10,8 @@ from densephrases.index.folder import IndexFolder
 from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.index.manifest import Manifest
 from densephrases.model.load import load
-from densephrases.search.answers import Answer
+from densephrases.search.answering_index import AnsweringIndex
+from densephrases.search.answers import AnswerList
 from densephrases.search.deadline import Deadline
 from densephrases.search.facts.relations import Fact, RelationQuery, extract_facts
 from densephrases.search.filtering.filters import Filter
@@ -53,7 +54,7 @@ class SearchJob:
         request = self.request
         return request.exact is True or request.effort > DEFAULT_EFFORT or bool(request.verify)
 
-    def __call__(self, index: PhraseIndex, questions: Sequence[str], deadline: Deadline) -> list[list[Answer]]:
+    def __call__(self, index: AnsweringIndex, questions: Sequence[str], deadline: Deadline) -> list[AnswerList]:
         return index.search(questions, request=self.request, deadline=deadline)
 
 
@@ -66,8 +67,8 @@ class ExtractJob:
 
     thorough = False
 
-    def __call__(self, index: PhraseIndex, subjects: Sequence[str], deadline: Deadline) -> list[Fact]:
-        def search(questions: Sequence[str], request: SearchRequest) -> list[list[Answer]]:
+    def __call__(self, index: AnsweringIndex, subjects: Sequence[str], deadline: Deadline) -> list[Fact]:
+        def search(questions: Sequence[str], request: SearchRequest) -> list[AnswerList]:
             return index.search(questions, request=request, deadline=deadline)
 
         return list(extract_facts(search, subjects, self.query, lambda _: None))
@@ -97,7 +98,7 @@ class _Lane:
 class Service:
     """An index, the queues in front of it, and metrics."""
 
-    def __init__(self, settings: ServiceSettings, index: PhraseIndex | None = None) -> None:
+    def __init__(self, settings: ServiceSettings, index: AnsweringIndex | None = None) -> None:
         self.settings = settings
         self.metrics = Metrics()
         self.live = LiveIndex(open_index(settings) if index is None else index, self._reloaded)
@@ -105,7 +106,7 @@ class Service:
         self.page_files = PageFiles(settings.pages, settings.deadline_seconds)
         self._quick = _Lane(self, "search")
         self._thorough = _Lane(self, "thorough search")
-        self._suggested: tuple[PhraseIndex, list[str]] | None = None
+        self._suggested: tuple[AnsweringIndex, list[str]] | None = None
         self._suggesting = asyncio.Lock()
         self._writing = asyncio.Lock()
         self._at_work = False  # on a change
@@ -151,7 +152,9 @@ class Service:
     def _changed(self, change: Callable[[PhraseIndex], Changed]) -> Changed:
         self._at_work = True
         try:
-            return change(self.live.index.reopened())
+            index = self.live.index.reopened()
+            assert isinstance(index, PhraseIndex)  # others are served without admin keys
+            return change(index)
         finally:
             self._at_work = False
 
@@ -166,7 +169,7 @@ class Service:
 
     async def answers(
         self, questions: Sequence[str], request: SearchRequest, task: str | None, seconds: float | None = None
-    ) -> list[list[Answer]]:
+    ) -> list[AnswerList]:
         """Answers to each question; a full queue or a passed deadline is a 503.
 
         Args:
@@ -193,7 +196,7 @@ class Service:
                 self._suggested = index, await self._generated(index)
             return self._suggested[1]
 
-    async def _generated(self, index: PhraseIndex) -> list[str]:
+    async def _generated(self, index: AnsweringIndex) -> list[str]:
         found = await asyncio.to_thread(candidates, index)
         if not found:
             return []

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from densephrases.data.generated.sentence_questions import sentence_questions
+from densephrases.search.answering_index import AnsweringIndex
 from densephrases.search.answers import Answer
-from densephrases.search.phrase_index import PhraseIndex
 from densephrases.text.documents import Document
 from densephrases.text.readers.files import UNREADABLE, read_text
 
@@ -68,18 +68,18 @@ _PATTERNS = (
 )
 
 
-def owner_questions(index: PhraseIndex) -> list[str]:
+def owner_questions(index: AnsweringIndex) -> list[str]:
     """The questions in `SUGGESTIONS_FILE` in the index folder; none if the file is missing or unreadable."""
     try:
-        lines = [line.strip() for line in read_text(index.folder.folder / SUGGESTIONS_FILE).splitlines()]
+        lines = [line.strip() for line in read_text(index.path / SUGGESTIONS_FILE).splitlines()]
     except UNREADABLE:
         return []
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def candidates(index: PhraseIndex) -> list[CandidateQuestion]:
+def candidates(index: AnsweringIndex) -> list[CandidateQuestion]:
     """Questions to search for, those of rare patterns first, for variety; then some made from single sentences."""
-    sampled = list(index.folder.sample(_SAMPLED_DOCUMENTS))
+    sampled = list(index.sample(_SAMPLED_DOCUMENTS))
     found = [each for document in sampled for each in _about(document)]
     counts = Counter(each.pattern for each in found)
     by_pattern = sorted(found, key=lambda each: counts[each.pattern])
@@ -96,9 +96,9 @@ def _of_sentences(documents: Sequence[Document]) -> Iterator[CandidateQuestion]:
                 break
 
 
-def sampled_titles(index: PhraseIndex) -> list[tuple[str, str]]:
+def sampled_titles(index: AnsweringIndex) -> list[tuple[str, str]]:
     """Id and title of some documents that have one, from all over the index."""
-    found = [(each.id, each.title.strip()) for each in index.folder.sample(_SAMPLED_DOCUMENTS)]
+    found = [(each.id, each.title.strip()) for each in index.sample(_SAMPLED_DOCUMENTS)]
     titled = [each for each in found if each[1]]
     return titled[:: max(len(titled) // SHOWN, 1)][:SHOWN]
 

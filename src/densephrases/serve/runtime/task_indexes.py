@@ -1,7 +1,7 @@
 """The served index with the query encoder of any task of its model."""
 
 from densephrases.model.encoder import Encoder
-from densephrases.search.phrase_index import PhraseIndex
+from densephrases.search.answering_index import AnsweringIndex
 
 
 class TaskIndexes:
@@ -16,10 +16,10 @@ class TaskIndexes:
     def __init__(self, default: str | None) -> None:
         self._default = default
         self._encoders: dict[str | None, Encoder] = {}
-        self._index: PhraseIndex | None = None
-        self._indexes: dict[str | None, PhraseIndex] = {}
+        self._index: AnsweringIndex | None = None
+        self._indexes: dict[str | None, AnsweringIndex] = {}
 
-    def for_task(self, index: PhraseIndex, task: str | None) -> PhraseIndex:
+    def for_task(self, index: AnsweringIndex, task: str | None) -> AnsweringIndex:
         """The index with the query encoder of a task, None the model's default one."""
         if task == self._default:
             return index
@@ -28,5 +28,5 @@ class TaskIndexes:
         if task not in self._indexes:
             if task not in self._encoders:
                 self._encoders[task] = index.encoder.with_task(task)
-            self._indexes[task] = PhraseIndex(index.folder, self._encoders[task])
+            self._indexes[task] = index.with_encoder(self._encoders[task])
         return self._indexes[task]

@@ -26,7 +26,7 @@ codecs.register_error(_MIXED, _as_windows)
 @contextmanager
 def open_decoded_lines(path: Path, on_open: OnOpen | None = None) -> Iterator["BufferedReader[Any]"]:
     """The lines of a text file as bytes of UTF-8, without a byte order mark."""
-    with open_file(path, on_open) as file, BufferedReader(_AsUtf8(file, path), HEAD) as lines:
+    with open_file(path, on_open) as file, BufferedReader(DecodedAsUtf8(file, path), HEAD) as lines:
         lines.peek(1)  # a binary file is refused here
         yield lines
 
@@ -55,7 +55,7 @@ def decode(content: bytes) -> str:
     """Text by its mark, as UTF-8, or in the encoding that it seems to have."""
     encoding = detect_encoding(content[:HEAD])
     if encoding == "utf-8" and content[:HEAD].isascii():
-        encoding = _later_encoding(content)
+        encoding = later_encoding(content)
     return content.decode(encoding or "cp1252", _MIXED)
 
 
@@ -65,12 +65,13 @@ def is_binary(path: Path) -> bool:
         return detect_encoding(file.read(HEAD)) is None
 
 
-class _AsUtf8(RawIOBase):
+class DecodedAsUtf8(RawIOBase):
     """Bytes of UTF-8. As long as all is ASCII, the encoding stays open: the first accent may come late."""
 
-    def __init__(self, file: BinaryIO, path: Path) -> None:
+    def __init__(self, file: BinaryIO, path: Path, encoding: str | None = None) -> None:
+        """`encoding` is that of the file, if it is known."""
         self._file, self._path = file, path
-        self._decoder: codecs.IncrementalDecoder | None = None
+        self._decoder = None if encoding is None else codecs.getincrementaldecoder(encoding)(_MIXED)
         self._rest = memoryview(b"")
         self._begun = self._ended = False
 
@@ -89,7 +90,7 @@ class _AsUtf8(RawIOBase):
 
     def _utf8(self, block: bytes) -> bytes:
         if self._decoder is None and not (self._begun and block.isascii()):
-            encoding = _later_encoding(block) if self._begun else _encoding(block, self._path)
+            encoding = later_encoding(block) if self._begun else _encoding(block, self._path)
             if not (encoding == "utf-8" and block.isascii()):
                 self._decoder = codecs.getincrementaldecoder(encoding)(_MIXED)
         self._begun = True
@@ -107,6 +108,6 @@ def _encoding(head: bytes, path: Path) -> str:
     return encoding
 
 
-def _later_encoding(block: bytes) -> str:
+def later_encoding(block: bytes) -> str:
     """Of a file that is text by its head: zeros in the middle of a file do not make it binary."""
     return detect_encoding(around_first(block, HEAD // 2, HEAD // 2).replace(b"\0", b"")) or "cp1252"

@@ -17,6 +17,7 @@ from densephrases.text.documents import Document, Skipped, metadata_json
 from densephrases.text.readers.decoded import open_decoded, open_decoded_lines
 from densephrases.text.readers.files import OnOpen
 from densephrases.text.readers.limits import MAX_DOCUMENT, MOST_BLANK, MOST_VALUES, TOO_LARGE, too_large
+from densephrases.text.readers.line_ranges import LineRange, open_line_range
 
 _KNOWN = {"id", "title", "text", "paragraphs", "metadata"}
 _CHUNK = 1 << 16
@@ -26,11 +27,15 @@ _VISIBLE = re.compile(r"[^ \t\r\n]")
 
 
 def read_json_lines(
-    path: Path, name: str, on_open: OnOpen | None = None, limit: int = MAX_DOCUMENT
+    path: Path,
+    name: str,
+    on_open: OnOpen | None = None,
+    limit: int = MAX_DOCUMENT,
+    lines: LineRange | None = None,
 ) -> Iterator[Document | Skipped]:
     """One document per line, one line in memory at a time. A missing id becomes the line number: 'name#3'."""
-    with open_decoded_lines(path, on_open) as file:
-        number = blank = 0
+    with open_decoded_lines(path, on_open) if lines is None else open_line_range(path, lines, on_open) as file:
+        number, blank = 0 if lines is None else lines.before, 0
         while line := file.readline(limit + 1):
             number += 1
             blank = 0 if line.strip() else blank + 1

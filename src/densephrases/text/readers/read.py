@@ -17,7 +17,7 @@ from densephrases.text.readers.files import (
     OnOpen,
     split_name,
 )
-from densephrases.text.readers.folders.found_files import FoundFile, Places, shown, text_bytes
+from densephrases.text.readers.folders.found_files import FoundFile, Places, shown
 from densephrases.text.readers.folders.left_out import Selection
 from densephrases.text.readers.folders.read_report import ReadReport
 from densephrases.text.readers.folders.roots import Roots
@@ -113,7 +113,7 @@ def _read_all(places: Places, options: ReadOptions, report: ReadReport) -> Gener
 def read_files(files: Iterable[FoundFile], options: ReadOptions, report: ReadReport) -> Generator[Document]:
     """The documents of files, each with what is known of its file."""
     for file in files:
-        size = text_bytes(file.path)  # as it was expected, whatever happens to the file meanwhile
+        size = file.text_bytes()  # as it was expected, whatever happens to the file meanwhile
         report.begin(size)
         items = _read_file(file, report.open, options)
         yield from _kept(items if options.strict else _lenient(items, file.path), file.path, options.strict, report)
@@ -163,7 +163,7 @@ def _read_file(file: FoundFile, on_open: OnOpen, options: ReadOptions) -> Iterat
             raise DataError(f"'{path}' is neither a regular file nor a folder.")
         source = file.source()  # before it is read: a change meanwhile shows later
         if source.size:
-            for item in _documents(path, file.name, on_open, options.max_document):
+            for item in _documents(file, on_open, options.max_document):
                 yield item if isinstance(item, Skipped) else _from_file(item, source)
     except UNREADABLE as error:
         raise DataError(f"'{path}' cannot be read: {error}.") from error
@@ -173,7 +173,10 @@ def _from_file(document: Document, source: SourceFile) -> Document:
     return replace(document, file=source, metadata={**source.metadata(), **document.metadata})
 
 
-def _documents(path: Path, name: str, on_open: OnOpen, limit: int) -> Iterator[Document | Skipped]:
+def _documents(file: FoundFile, on_open: OnOpen, limit: int) -> Iterator[Document | Skipped]:
+    path, name = file.path, file.name
+    if file.lines is not None:
+        return read_json_lines(path, name, on_open, limit, file.lines)
     stem, suffix = split_name(path)
     suffix = suffix or stem.lower()  # mailboxes are often called just so
     if suffix in _STREAMS:

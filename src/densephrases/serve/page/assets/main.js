@@ -99,7 +99,8 @@ function showAnswers(found) {
   const longest = Math.max(...found.map(({ answers }) => grouped(answers).length));
   const one = found.length === 1 ? found[0].answers : null;
   const nothing = () => (state.filter ? notices.nothingMatches() : notices.noAnswer());
-  const said = longest === 0 ? nothing() : one && isUnsure(one) ? notices.unsure() : one && isHalfSure(one) ? notices.notSure(one[0].confidence) : null;
+  const partial = found.some(({ complete }) => complete === false);
+  const said = partial ? notices.incomplete() : longest === 0 ? nothing() : one && isUnsure(one) ? notices.unsure() : one && isHalfSure(one) ? notices.notSure(one[0].confidence) : null;
   const more = longest === wanted && wanted < MANY && element("button", { type: "button", class: "plain more", onclick: showMore }, "More answers");
   put(longest ? [...answerLists(found, { linkTo: linkToDocument, say: announce }), ...(more ? [more] : [])] : [], said);
   suggestConditions(found);

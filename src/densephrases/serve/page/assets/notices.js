@@ -39,6 +39,11 @@ export const unsure = () => [
   paragraph("These documents probably do not say. Here are the closest phrases."),
 ];
 
+export const incomplete = () => [
+  heading("Not all documents were searched"),
+  paragraph("A part of the index did not answer in time. There may be better answers; ask again in a moment."),
+];
+
 export const tooLong = (length, most) => [
   heading("This question is too long"),
   paragraph(`It has ${counted(length, "character")}; the service takes at most ${most.toLocaleString("en")}.`),

@@ -48,6 +48,7 @@ export async function answers(question, { k, unit, verify, where, task }, signal
   const found = await call("v1/answers", { sent: { question, k, unit, verify, where, ...named }, signal });
   return {
     answers: found.results[0].answers,
+    complete: found.results[0].complete,
     milliseconds: found.milliseconds,
     roundTrip: performance.now() - began,
   };

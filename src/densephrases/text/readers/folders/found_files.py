@@ -11,6 +11,7 @@ from densephrases.text.readers.files import is_compressed, split_name, walk
 from densephrases.text.readers.folders.left_out import Selection
 from densephrases.text.readers.folders.read_report import ReadReport
 from densephrases.text.readers.folders.roots import Root, Roots, whole_path
+from densephrases.text.readers.line_ranges import LineRange
 
 NO_PLAIN_TEXT = frozenset(
     ".pdf .docx .pptx .xlsx .xlsm .odt .ods .odp .epub .zim .png .jpg .jpeg .tif .tiff .webp".split()  # noqa: SIM905
@@ -23,12 +24,14 @@ class FoundFile:
 
     Attributes:
         inside: Whether it was found in a folder, and not given itself.
+        lines: The part of it that is meant, if not all.
     """
 
     path: Path
     whole: Path
     root: Root
     inside: bool = True
+    lines: LineRange | None = None
 
     @property
     def name(self) -> str:
@@ -38,6 +41,10 @@ class FoundFile:
     @property
     def below(self) -> str:
         return self.whole.relative_to(self.root.folder).as_posix()
+
+    def text_bytes(self) -> int:
+        """As the function does, of the part that is meant."""
+        return text_bytes(self.path) if self.lines is None else self.lines.stop - self.lines.start
 
     def source(self) -> SourceFile:
         """As it is now; raises OSError if it is not there any more."""

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from densephrases.search.answers import Alternative, Answer
@@ -14,23 +14,31 @@ def may_overlap(unit: Unit) -> bool:
     return unit in ("phrase", "sentence")
 
 
-def merged(answers: Iterable[Answer]) -> list[Answer]:
+def merged(answers: Sequence[Answer]) -> list[Answer]:
     """Answers, best first, without those that overlap a better one, which has them as alternatives."""
-    chosen: list[Answer] = []
-    others: list[list[Alternative]] = []
-    for answer in answers:
-        better = next((place for place, each in enumerate(chosen) if overlap(each, answer)), None)
-        if better is None:
-            chosen.append(answer)
-            others.append([])
+    kept = best_of_places([(answer.document.id, answer.start, answer.end) for answer in answers])
+    if len(kept) == len(answers):
+        return list(answers)
+    chosen = []
+    for best, others in kept.items():
+        alternatives = [Alternative(a.text, a.start, a.end, a.score) for a in map(answers.__getitem__, others)]
+        chosen.append(replace(answers[best], alternatives=tuple(alternatives)) if others else answers[best])
+    return chosen
+
+
+def best_of_places(spans: Sequence[tuple[str, int, int]]) -> dict[int, list[int]]:
+    """Of spans in documents, best first, the rows that overlap no better one of these, with those that overlap them."""
+    kept: dict[int, list[int]] = {}
+    by_document: defaultdict[str, list[tuple[int, int, list[int]]]] = defaultdict(list)
+    for row, (document, start, end) in enumerate(spans):
+        better = by_document[document]
+        others = next((others for first, last, others in better if first < end and start < last), None)
+        if others is None:
+            kept[row] = []
+            better.append((start, end, kept[row]))
         else:
-            others[better].append(Alternative(answer.text, answer.start, answer.end, answer.score))
-    pairs = zip(chosen, others, strict=True)
-    return [replace(answer, alternatives=tuple(several)) if several else answer for answer, several in pairs]
-
-
-def overlap(one: Answer, other: Answer) -> bool:
-    return one.document.id == other.document.id and one.start < other.end and other.start < one.end
+            others.append(row)
+    return kept
 
 
 class Places:

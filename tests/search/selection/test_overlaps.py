@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from densephrases.search.answers import Alternative, Answer, PhraseSpan, SourceDocument
-from densephrases.search.overlaps import Places, merged, overlap
+from densephrases.search.selection.overlaps import Places, merged
 
 SPANS = st.lists(
     st.tuples(st.integers(0, 1), st.integers(0, 20), st.integers(1, 6)).map(lambda s: (s[0], s[1], s[1] + s[2])),
@@ -16,6 +16,10 @@ def answer(document: int, start: int, end: int, score: float) -> Answer:
     span = PhraseSpan("x" * (end - start), start, end)
     source = SourceDocument(str(document), "", {})
     return Answer(span.text, score, None, start, end, source, "", "", span, 0, 0, "phrase")
+
+
+def overlap(one: Answer, other: Answer) -> bool:
+    return one.document == other.document and one.start < other.end and other.start < one.end
 
 
 def test_the_best_stands_for_its_place() -> None:

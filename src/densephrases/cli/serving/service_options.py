@@ -1,17 +1,16 @@
-"""`densephrases serve`: the HTTP service."""
+"""The options of an HTTP service, which `serve` and `cluster serve` share."""
 
 import logging
-import sys
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from densephrases.cli.extras import require
 from densephrases.cli.flags import flags_named
-from densephrases.cli.lines import counted
-from densephrases.cli.options import IndexArgument, IndexModel, Task
-from densephrases.errors import ConfigError
+from densephrases.cli.options import IndexModel, Task
 from densephrases.serve.keys import Keys
 from densephrases.serve.settings import Limits, ServiceSettings, host_names, is_loopback
 
@@ -31,11 +30,7 @@ _FLAGS = {  # by the names in the library, where they differ
 
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is every address of this machine.")]
 Port = Annotated[int, typer.Option("--port", "-p", help="Port to listen on; 0 picks a free one.")]
-Workers = Annotated[int, typer.Option(help="Processes that share the port.")]
 ApiKeyFile = Annotated[Path | None, typer.Option(help="API keys, one per line; without it anyone may search.")]
-AdminKeyFile = Annotated[
-    Path | None, typer.Option(help="Admin keys, one per line; without it the index cannot be changed.")
-]
 Queue = Annotated[int, typer.Option(help="Waiting questions per process; a full queue returns 503.")]
 Deadline = Annotated[float, typer.Option(help="Seconds until a request gets a 503 and its search ends.")]
 MaxConnections = Annotated[
@@ -58,22 +53,15 @@ AllowedHost = Annotated[
 CorsOrigin = Annotated[
     list[str] | None, typer.Option(help="A web origin allowed by CORS, such as https://example.org.")
 ]
-Pages = Annotated[
-    Path | None,
-    typer.Option(metavar="FOLDER", help="Show pages of the indexed PDF files of this folder [default: no files]."),
-]
 LogQuestions = Annotated[bool, typer.Option("--log-questions", help="Write questions to the log.")]
 
 
-def serve(
-    folder: IndexArgument,
+def service_options(
     model: IndexModel = None,
     task: Task = None,
     host: Host = "127.0.0.1",
     port: Port = 8080,
-    workers: Workers = 1,
     api_key_file: ApiKeyFile = None,
-    admin_key_file: AdminKeyFile = None,
     queue: Queue = _DEFAULTS.queue,
     deadline: Deadline = _DEFAULTS.deadline_seconds,
     max_connections: MaxConnections = _DEFAULTS.connections,
@@ -87,17 +75,10 @@ def serve(
     max_exact_vectors: MaxExactVectors = _DEFAULTS.limits.exact_vectors,
     allowed_host: AllowedHost = None,
     cors_origin: CorsOrigin = None,
-    pages: Pages = None,
     log_questions: LogQuestions = False,
-) -> None:
-    """Serve an index over HTTP.
-
-    The log goes to stderr, one JSON object per line. Changes to the index are served as soon as they are written.
-    """
-    require("serve", "fastapi", "uvicorn", "prometheus_client")
-    if workers < 1:
-        raise ConfigError(f"--workers={workers} is no number of processes; expected at least 1.")
-    keys = Keys.read(api_key_file, admin_key_file)
+) -> tuple[str, int, ServiceSettings]:
+    """Host, port, and the settings of the service, without its index."""
+    keys = Keys.read(api_key_file, None)
     with flags_named(_FLAGS):
         limits = Limits(
             head_bytes=max_head,
@@ -110,7 +91,7 @@ def serve(
             exact_vectors=max_exact_vectors,
         )
         settings = ServiceSettings(
-            index=folder,
+            index=Path(),
             model=model,
             task=task,
             limits=limits,
@@ -121,33 +102,38 @@ def serve(
             log_questions=log_questions,
             hosts=host_names(host, allowed_host or (), with_keys=bool(keys.reading)),
             origins=tuple(cors_origin or ()),
-            pages=pages,
         )
-    _run(settings, host, port, workers)
+    return host, port, settings
 
 
-def _run(settings: ServiceSettings, host: str, port: int, workers: int) -> None:
-    from densephrases.serve.runtime.service import open_index
-    from densephrases.serve.server import bind
-    from densephrases.serve.server import serve as run
+def with_service_options(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that has those of `service_options`, in the place of its parameters `host`, `port` and `settings`."""
+    shared = dict(signature(service_options).parameters)
 
-    configure_log()
-    index = open_index(settings)
-    sockets = bind(host, port, workers)
-    _warn_without_keys(host, settings.keys)
-    _announce(len(index), host, sockets[0].getsockname()[1])
-    run(settings, sockets, index, configure_log)
+    @wraps(command)
+    def run(**given: Any) -> None:
+        host, port, settings = service_options(**{name: given.pop(name) for name in shared})
+        command(**given, host=host, port=port, settings=settings)
+
+    own = signature(command).parameters.values()
+    shown = [each for one in own if one.name not in ("host", "port") for each in _in_place(one, shared)]
+    keywords = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in shown]
+    run.__signature__ = Signature(keywords)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in keywords}
+    return run
 
 
-def _warn_without_keys(host: str, keys: Keys) -> None:
+def _in_place(parameter: Parameter, shared: dict[str, Parameter]) -> list[Parameter]:
+    return list(shared.values()) if parameter.name == "settings" else [parameter]
+
+
+def warn_without_keys(host: str, keys: Keys) -> None:
     if not is_loopback(host) and not keys.reading:
         logging.warning("anyone who can reach %s may search this index; give keys with --api-key-file", host)
 
 
-def _announce(documents: int, host: str, port: int) -> None:
-    address = f"[{host}]" if ":" in host else host
-    typer.echo(f"Serving {counted(documents, 'document')} at http://{address}:{port}; Ctrl-C stops.")
-    sys.stdout.flush()
+def address_of(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def configure_log() -> None:

@@ -15,9 +15,8 @@ from urllib.request import Request, urlopen
 import pytest
 
 from densephrases.index.folder import IndexFolder
-
-from .conftest import Command
-from .test_main import is_one_sentence
+from tests.cli.conftest import Command
+from tests.cli.test_main import is_one_sentence
 
 
 class Served:

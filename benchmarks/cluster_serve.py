@@ -1,0 +1,122 @@
+"""What scattering and gathering cost: an index served in one shard and in several, asked in turns.
+
+Two services run on one Ray of this machine, over copies of one index. Every question is asked of both, one after the
+other, in an order that changes; each of them is one HTTP request without verification. Then all questions are asked in
+batches, and their answers are compared with those of `PhraseIndex`.
+"""
+
+import json
+import random
+import socket
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median, quantiles
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import typer
+
+from densephrases.client.client import Client
+from densephrases.cluster.connection import connected
+from densephrases.cluster.serve.rollout import Rollout, needed_cpus
+from densephrases.cluster.serve.settings import ClusterSettings
+from densephrases.data.files import read_questions
+from densephrases.data.squad import questions_of, read_squad, sample_path
+from densephrases.index.folder import IndexFolder
+from densephrases.sample import articles_path
+from densephrases.search.phrase_index import PhraseIndex
+from densephrases.serve.settings import ServiceSettings
+from densephrases.text.readers.read import read_documents
+
+BAR_MS = 5.0
+_BATCH = 64
+_WARM_UP = 30
+
+
+def serve(
+    index: Annotated[Path | None, typer.Argument(help="An index of as many segments; else the bundled sample.")] = None,
+    data: Annotated[Path | None, typer.Argument(help="Questions, in any format of `eval open`.")] = None,
+    shards: Annotated[int, typer.Option(help="Shards beside one.")] = 4,
+    questions: Annotated[int, typer.Option(help="How many are asked.")] = 1000,
+    timed: Annotated[int, typer.Option(help="How many of these are asked one by one.")] = 300,
+    cpus: Annotated[float, typer.Option(help="Cores of a shard, as Ray counts them.")] = 1.0,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here as well.")] = None,
+) -> None:
+    """Prints p50 and p95 of both services, and how many answers are those of one machine."""
+    texts = _texts(data)[:questions]
+    with TemporaryDirectory() as place:
+        folder = index or _sample(Path(place) / "index", shards)
+        settings = [_settings(folder, name, count, cpus) for name, count in (("one", 1), ("several", shards))]
+        with connected(None, sum(map(needed_cpus, settings))):
+            port = _free_port()
+            for each in settings:
+                Rollout(each).start("127.0.0.1", port, f"/{each.name}")
+            clients = [Client(f"http://127.0.0.1:{port}/{each.name}", timeout=120.0) for each in settings]
+            one, several = _in_turns(clients, texts[:timed])
+            equal = _equal(clients[1], PhraseIndex.open(folder), texts)
+            for each in settings:
+                Rollout(each).stop()
+    _print(one, several, shards, equal, len(texts))
+    if json_file is not None:
+        values = {"one": one, "several": several, "shards": shards, "equal": equal, "questions": len(texts)}
+        json_file.write_text(json.dumps(values, indent=1))
+
+
+def _texts(data: Path | None) -> list[str]:
+    if data is None:
+        return [question.text for _, question in questions_of(read_squad(sample_path()))]
+    return [question.text for question in read_questions(data).questions]
+
+
+def _sample(folder: Path, shards: int) -> Path:
+    PhraseIndex.create(folder, read_documents([articles_path()]))
+    IndexFolder.open(folder).optimize(shards)
+    return folder
+
+
+def _settings(folder: Path, name: str, shards: int, cpus: float) -> ClusterSettings:
+    service = ServiceSettings(index=Path(), deadline_seconds=60.0)
+    return ClusterSettings(
+        place=str(folder.resolve()), name=name, shards=shards, cpus=cpus, service=service, shard_seconds=30.0
+    )
+
+
+def _in_turns(clients: Sequence[Client], texts: Sequence[str]) -> list[list[float]]:
+    """Milliseconds of each question, for each client."""
+    order, milliseconds = random.Random(0), [list[float]() for _ in clients]  # noqa: S311
+    for place, text in enumerate([*texts[:_WARM_UP], *texts]):
+        for number in order.sample(range(len(clients)), len(clients)):
+            began = time.perf_counter()
+            clients[number].search(text, verify=0)
+            if place >= _WARM_UP:
+                milliseconds[number].append(1000 * (time.perf_counter() - began))
+    return milliseconds
+
+
+def _equal(client: Client, index: PhraseIndex, texts: Sequence[str]) -> int:
+    """Questions that have the same five answers, with the same scores and confidences."""
+    equal = 0
+    for first in range(0, len(texts), _BATCH):
+        batch = list(texts[first : first + _BATCH])
+        pairs = zip(client.search(batch), index.search(batch), strict=True)
+        equal += sum(found.complete and _shown(found) == _shown(expected) for found, expected in pairs)
+    return equal
+
+
+def _shown(answers: Sequence[Any]) -> list[tuple[Any, ...]]:
+    return [(a.document.id, a.start, a.end, a.text, a.score, a.confidence, a.verified) for a in answers]
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def _print(one: Sequence[float], several: Sequence[float], shards: int, equal: int, questions: int) -> None:
+    for name, values in (("1 shard", one), (f"{shards} shards", several)):
+        print(f"{name}: p50 {median(values):.1f} ms, p95 {quantiles(values, n=20)[-1]:.1f} ms")
+    added = median(several) - median(one)
+    print(f"{shards} shards add {added:.1f} ms; at most {BAR_MS:g} is {'reached' if added <= BAR_MS else 'missed'}.")
+    print(f"{equal} of {questions} questions have the answers of one machine.")

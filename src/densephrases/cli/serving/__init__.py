@@ -1,0 +1,1 @@
+"""Commands that answer requests of others, and the options of an HTTP service."""
