@@ -12,19 +12,28 @@ REFUSE_OLD_PYTHON := import sys; \
 # Stamps are younger than what they were made from. The light environment runs models, the full one also trains.
 LIGHT := $(VENV)/.light
 FULL := $(VENV)/.full
+DOCS := $(VENV)/.docs
+RELEASE := $(VENV)/.release
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test faults check env clean
+.PHONY: help demo test test-cluster docs faults check dist frozen env clean
 
 help:  ## Show this list
 	@echo "make TARGET, with one of:"
-	@sed -nE 's/^([a-z]+):.*## (.*)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '%-8s %s\n' "$$name" "$$text"; done
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '%-12s %s\n' "$$name" "$$text"; done
 
 demo: $(if $(wildcard $(FULL)),$(FULL),$(LIGHT))  ## Index some articles with the bundled model and let them answer five questions
 	@$(BIN)/densephrases demo --no-prompt
 
-test: $(FULL)  ## Run all tests
+test: $(FULL)  ## Run all tests but those of the documentation and of clusters
 	$(BIN)/python -m pytest -n 2
+
+docs: $(DOCS)  ## Build the documentation site into site/, with warnings as errors, and run the code of its pages
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python -m pytest -n 2 -m docs
+
+test-cluster: $(FULL)  ## Run the tests that start Ray clusters and an S3-compatible store on this machine
+	$(BIN)/python -m pytest -m cluster tests/cluster
 
 faults: $(FULL)  ## Attack what the package promises: kills, faults of the disk, damage, fuzzed inputs, load
 	$(BIN)/python -m tests.faults
@@ -35,10 +44,16 @@ check: $(FULL)  ## Check format, lint, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+dist: $(RELEASE)  ## Build the distributions into dist/, install each in a fresh environment and run the demo there
+	$(BIN)/python release/check_dist.py
+
+frozen: $(FULL)  ## Write down the public names, commands and options anew, after a change that is meant
+	$(BIN)/python -m tests.frozen
+
 env: $(FULL)  ## Create .venv with everything a developer needs
 
 clean:  ## Remove .venv and caches; models and runs stay
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests recipes -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(LIGHT): pyproject.toml constraints.txt
@@ -47,6 +62,13 @@ $(LIGHT): pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) --upgrade pip
 	@$(PIP) -e .
+	@touch $@
+
+$(RELEASE): pyproject.toml
+	@$(PYTHON) -c '$(REFUSE_OLD_PYTHON)'
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) --upgrade pip
+	@$(PIP) build twine
 	@touch $@
 
 # torch first and by its exact version: asked for less precisely, by another package, it may come as a larger build
@@ -58,3 +80,8 @@ $(FULL): pyproject.toml constraints.txt
 	@$(PIP) "$$(grep '^torch==' constraints.txt)"
 	@$(PIP) -e ".[dev,zim]"
 	@touch $(LIGHT) $@
+
+$(DOCS): $(FULL)
+	@echo "Installing what the documentation site needs into $(VENV)"
+	@$(PIP) -e ".[docs]"
+	@touch $@
