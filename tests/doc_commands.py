@@ -1,6 +1,7 @@
 """Command lines of documents against the parsers of the program and of its scripts."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,10 @@ def parse_script(place: str, script: str, words: list[str]) -> None:
 
 
 def in_some_script(option: str) -> bool:
-    return _declares(_source(*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "examples").glob("*.py")), option)
+    return _declares(
+        _source(*(path for folder in ("benchmarks", "examples", "release") for path in (ROOT / folder).rglob("*.py"))),
+        option,
+    )
 
 
 def _source(*paths: Path) -> str:
@@ -64,3 +68,10 @@ def _source(*paths: Path) -> str:
 def _declares(source: str, option: str) -> bool:
     """By argparse or by typer."""
     return f'"{option}"' in source or f"{option[2:].replace('-', '_')}: Annotated" in source
+
+
+def every_command(command: Any = None, path: tuple[str, ...] = ("densephrases",)) -> Iterator[tuple[str, ...]]:
+    """The words of all commands and groups, without options."""
+    for name, each in getattr(command or get_command(app), "commands", {}).items():
+        yield (*path, name)
+        yield from every_command(each, (*path, name)) if hasattr(each, "commands") else ()

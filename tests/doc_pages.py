@@ -31,7 +31,7 @@ class Block:
 
 def pages() -> list[Path]:
     """All but the log, which is history."""
-    documents = sorted(page for page in (ROOT / "docs").glob("*.md") if page.name != "log.md")
+    documents = sorted(page for page in (ROOT / "docs").rglob("*.md") if page.name != "log.md")
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *documents, ROOT / "recipes" / "questions" / "README.md"]
 
 

@@ -49,17 +49,28 @@ PARSED = {
     "python -m spacy download": "needs a network",
     "hf download": "needs a network",
     "make": "installs packages and runs these tests",
+    "nox": "needs several Pythons, and installs packages",
+    "python release/": "tests/release tests it",
     "accelerate launch": "needs several GPUs",
     "python benchmarks/": "takes minutes, and data of gigabytes",
-    "python examples/": "tests/examples runs them",
+    "python examples/adapt.py": "takes a minute; tests/examples runs it with a tiny model",
+    "python examples/citations.py": "needs a language model; tests/examples runs it with a tiny one",
+    "python examples/pick_paragraphs.py": "needs Wikipedia; tests/examples runs it",
+    "densephrases cluster": "starts Ray; tests/cluster runs it",
+    "ray start": "starts a cluster; tests/cluster starts such",
     "densephrases demo": "indexes 53 articles, which takes minutes; tests/cli/test_demo.py runs it on fewer",
     "densephrases export": "needs a trained model; tests/cli/test_export.py runs it",
     "densephrases generate": "needs trained models or data of others; tests/cli/test_generate.py runs it",
+    "densephrases import-original": "needs a checkpoint of the original; tests/nn/test_import_original.py makes one",
+    "densephrases data get": "needs a network; tests/data/download and tests/cli/data run it against a local server",
+    "densephrases index data/wikipedia": "needs a download of gigabytes",
     "densephrases index simplewiki": "takes half an hour, or a GPU",
     "densephrases index manuals": "needs packages of Debian; tests/benchmarks tests the rest",
+    "densephrases reproduce": "takes minutes to days; tests/reproduce runs it at smoke size",
     "densephrases train": "takes minutes to hours; tests/cli/test_train.py runs it",
     "densephrases tune": "changes a trained model; tests/cli/tune runs it",
     "densephrases eval reading data/squad-test": "reads 10,570 questions; tests/cli/eval runs it on ten",
+    "densephrases eval open notes-index data/webq": "needs a download",
     "densephrases eval slots wiki-index": "needs an index of Wikipedia; tests/cli/eval runs it on a small one",
     "densephrases eval own wiki-index": "needs an index of Wikipedia; tests/cli/eval runs it on a small one",
 }
@@ -98,6 +109,7 @@ def _prepare(folder: Path, indexes: Path, page: Path) -> None:
     (folder / "data" / "squad-dev.json").write_text(json.dumps(passages))
     (folder / "questions.jsonl").write_text("".join(json.dumps(question) + "\n" for question in QUESTIONS))
     (folder / "people.txt").write_text("Ada Lovelace\nMarie Curie\n")
+    shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     made = {"notes", "notes-index"} if "--out notes-index" in page.read_text(encoding="utf-8") else set()
     for name in {"notes", "notes-index", "sample-index"} - made:
         shutil.copytree(indexes / name, folder / name)
@@ -111,6 +123,7 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
         yield shell
 
 
+@pytest.mark.docs
 @each_page
 def test_blocks_run(page: Path, shell: Shell, indexes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _prepare(shell.folder, indexes, page)
@@ -185,10 +198,11 @@ def test_commands_exist(page: Path) -> None:
             case ["python", script, *rest] if script.endswith(".py"):
                 parse_script(place, script, rest)
             case ["make", *targets]:
-                known = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+                known = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
                 assert {target for target in targets if "=" not in target} <= set(known), place
             case [program, *_]:
-                assert program in {"cat", "curl", "echo", "head", "hf", "mkdir", "pip", "python"}, place
+                programs = {"cat", "cp", "curl", "echo", "head", "hf", "mkdir", "nox", "pip", "python", "ray"}
+                assert program in programs, place
 
 
 @each_page

@@ -1,0 +1,1 @@
+"""Figures of the documentation; `python -m docs.figures` draws them into docs/images."""
