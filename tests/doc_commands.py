@@ -56,7 +56,7 @@ def parse_script(place: str, script: str, words: list[str]) -> None:
 
 def in_some_script(option: str) -> bool:
     return _declares(
-        _source(*(path for folder in ("benchmarks", "examples", "release") for path in (ROOT / folder).rglob("*.py"))),
+        _source(*(path for folder in ("benchmarks", "docs", "examples", "release") for path in (ROOT / folder).rglob("*.py"))),
         option,
     )
 
