@@ -10,6 +10,7 @@ import random
 import socket
 import time
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
@@ -25,6 +26,7 @@ from densephrases.data.files import read_questions
 from densephrases.data.squad import questions_of, read_squad, sample_path
 from densephrases.index.folder import IndexFolder
 from densephrases.sample import articles_path
+from densephrases.search.answers import AnswerList
 from densephrases.search.phrase_index import PhraseIndex
 from densephrases.serve.settings import ServiceSettings
 from densephrases.text.readers.read import read_documents
@@ -100,8 +102,19 @@ def _equal(client: Client, index: PhraseIndex, texts: Sequence[str]) -> int:
     for first in range(0, len(texts), _BATCH):
         batch = list(texts[first : first + _BATCH])
         pairs = zip(client.search(batch), index.search(batch), strict=True)
-        equal += sum(found.complete and _shown(found) == _shown(expected) for found, expected in pairs)
+        for question, (found, expected) in zip(batch, pairs, strict=True):
+            if found.complete and _shown(found) == _shown(expected):
+                equal += 1
+            else:
+                print(f"{question!r}: {_differing(found, expected)}", flush=True)
     return equal
+
+
+def _differing(found: AnswerList, expected: AnswerList) -> str:
+    if not found.complete:
+        return "a shard did not answer"
+    pairs = zip_longest(_shown(found), _shown(expected))
+    return "; ".join(f"{ours} in place of {theirs}" for ours, theirs in pairs if ours != theirs)
 
 
 def _shown(answers: Sequence[Any]) -> list[tuple[Any, ...]]:

@@ -55,10 +55,8 @@ def parse_script(place: str, script: str, words: list[str]) -> None:
 
 
 def in_some_script(option: str) -> bool:
-    return _declares(
-        _source(*(path for folder in ("benchmarks", "docs", "examples", "release") for path in (ROOT / folder).rglob("*.py"))),
-        option,
-    )
+    folders = (ROOT / name for name in ("benchmarks", "docs", "examples", "release"))
+    return _declares(_source(*(path for folder in folders for path in folder.rglob("*.py"))), option)
 
 
 def _source(*paths: Path) -> str:

@@ -27,14 +27,19 @@ _NONE = -1  # the id of stop words
 
 def terms(text: str) -> set[int]:
     """The ids of a text's words, below `TERMS`. Different words may share one."""
-    found = set(map(_term, _words(text)))
+    found = set(map(_term, set(_words(text))))
     found.discard(_NONE)
     return found
 
 
 def prefixes(text: str) -> dict[int, str]:
-    """By the id of each word of a text what it is the hash of, which `prefix_positions` looks for."""
-    found = {_term(word): word[:_LETTERS] for word in _words(text)}
+    """By the id of each word of a text what it is the hash of, which `prefix_positions` looks for.
+
+    Of words that share an id the first one counts.
+    """
+    found: dict[int, str] = {}
+    for word in _words(text):
+        found.setdefault(_term(word), word[:_LETTERS])
     found.pop(_NONE, None)
     return found
 
@@ -55,8 +60,8 @@ def fold(text: str) -> str:
     return text.lower() if text.isascii() else normalize("NFKC", text).lower()
 
 
-def _words(text: str) -> set[str]:
-    return set((_ASCII_WORD if text.isascii() else _WORD).findall(fold(text)))
+def _words(text: str) -> list[str]:
+    return (_ASCII_WORD if text.isascii() else _WORD).findall(fold(text))
 
 
 def _is_term(folded: str, at: int, prefix: str) -> bool:

@@ -19,7 +19,8 @@ def ingress_builder(settings: ClusterSettings) -> Callable[[], Any]:
     def build() -> Any:
         versions = RayVersions(settings.name)
         index = served_index(settings, versions)
-        service = Service(replace(settings.service, index=index.path), index)
+        own = replace(settings.service, index=index.path, reload_seconds=settings.reload_seconds)
+        service = Service(own, index)
         versions.observe = lambda name, outcome: service.metrics.shard_calls.labels(name, outcome).inc()
         return create_app(service)
 

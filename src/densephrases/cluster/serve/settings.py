@@ -8,6 +8,8 @@ from platformdirs import user_cache_path
 from densephrases.errors import ConfigError
 from densephrases.serve.settings import ServiceSettings
 
+_LEAST_RELOAD_SECONDS = 5.0  # Ray computes for a tenth of a second to say what runs
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSettings:
@@ -42,3 +44,8 @@ class ClusterSettings:
                 raise ConfigError(f"{name}={getattr(self, name)} is out of range; expected more than 0.")
         if not self.name.isidentifier():
             raise ConfigError(f"name={self.name!r} is no name of a service; expected letters, digits and '_'.")
+
+    @property
+    def reload_seconds(self) -> float:
+        """How often an ingress looks for a newer version."""
+        return max(self.service.reload_seconds, _LEAST_RELOAD_SECONDS)

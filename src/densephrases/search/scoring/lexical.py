@@ -142,5 +142,5 @@ class QuestionTerms:
 def _prefixes(question: str) -> dict[int, str]:
     found: dict[int, str] = {}
     for part in parted_question(question):
-        found |= prefixes(part)
+        found = prefixes(part) | found
     return found
