@@ -109,6 +109,8 @@ def test_a_thorough_search_delays_no_other(hashed: Path) -> None:
 def test_a_truncated_file_ends_the_workers(hashed: Path) -> None:
     """Not before some have been replaced in vain, and with the reason."""
     with own_process(hashed, 2) as service:
+        while service.log().count("Started server process") < 2:  # one that starts later finds the damage itself
+            time.sleep(0.01)
         assert service.ask(QUESTION)[0] == 200
         largest = max((path for path in (hashed / "segments").rglob("*") if path.is_file()), key=os.path.getsize)
         os.truncate(largest, 0)

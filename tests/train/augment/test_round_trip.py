@@ -119,6 +119,7 @@ def test_the_surest_passages_of_a_question() -> None:
 
 
 def test_questions_that_are_held_out(tiny_base: Path, tmp_path: Path) -> None:
+    torch.manual_seed(0)  # of other random readers some answer with an article, which is no word in common
     Reader.from_base(tiny_base, passage_tokens=96, overlap=16).save_pretrained(tmp_path / "reader")
     asked = (found("what", TEXT), found("when", TEXT), generated("what", TEXT, "LAW"))
     write_squad(tmp_path / "found.json", [QuestionedPassage(Passage(TEXT, "b"), 1, asked)])
@@ -133,7 +134,7 @@ def test_questions_that_are_held_out(tiny_base: Path, tmp_path: Path) -> None:
 
 
 def test_a_file_is_filtered(tiny_base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    torch.manual_seed(0)  # of other random readers some answer with an article, which is no word in common
+    torch.manual_seed(0)  # as above
     Reader.from_base(tiny_base, passage_tokens=96, overlap=16).save_pretrained(tmp_path / "reader")
     whole = QuestionedPassage(Passage(TEXT, "b"), 1, (generated("what", TEXT, "LAW"),))  # any phrase is part of it
     write_squad(tmp_path / "made.json", [PASSAGES[0], whole])
