@@ -18,10 +18,10 @@ class Replicas:
 
     def __init__(self, *behaviour: Any) -> None:
         self.behaviour = behaviour
-        self.sent: list[tuple[str, tuple[Any, ...], float]] = []
+        self.sent: list[tuple[str, bytes, float]] = []
         self.cancelled = 0
 
-    async def __call__(self, method: str, arguments: tuple[Any, ...], seconds: float) -> str:
+    async def __call__(self, method: str, arguments: bytes, seconds: float) -> str:
         self.sent.append((method, arguments, seconds))
         number = len(self.sent) - 1
         wanted = self.behaviour[min(number, len(self.behaviour) - 1)]
@@ -39,13 +39,13 @@ class Replicas:
 def call(replicas: Replicas, count: int, seconds: float = 30.0) -> tuple[Any, list[str]]:
     outcomes: list[str] = []
     calls = HedgedCalls("shard-1", replicas, replicas=count, observe=lambda name, outcome: outcomes.append(outcome))
-    return asyncio.run(calls("heads", (1, 2), seconds)), outcomes
+    return asyncio.run(calls("heads", b"packed", seconds)), outcomes
 
 
 def test_a_reply() -> None:
     replicas = Replicas("at once")
     assert call(replicas, 2) == ("reply 0", ["answered"])
-    assert replicas.sent[0][:2] == ("heads", (1, 2))
+    assert replicas.sent[0][:2] == ("heads", b"packed")
     assert replicas.sent[0][2] <= 30
 
 

@@ -1,14 +1,19 @@
 """Shards answer as one machine does, whatever is asked."""
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, get_args
+from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from densephrases.cluster.sharding import shard, shard_retrieval
 from densephrases.cluster.sharding.shard_retriever import ShardCatalog, ShardRetriever
 from densephrases.cluster.sharding.shards import ShardSession
 from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.request import SearchRequest, Unit
+from densephrases.search.scoring import pairs
 from densephrases.search.searcher import Searcher
 from tests.cluster.sharding.in_process import ShardsInProcess, split
 from tests.search.made_up import MemoryIndex, indexes
@@ -22,7 +27,18 @@ def sharded(index: MemoryIndex, parts: int, *settings: Any) -> Searcher:
     return Searcher(ShardRetriever(ShardCatalog(shards), ShardSession(shards)), *settings)
 
 
-@settings(max_examples=150)
+@contextmanager
+def few(candidates: int) -> Iterator[None]:
+    """Made-up collections are small: fewer candidates than usual leave some of their rows out, 0 leaves none."""
+    with ExitStack() as patches:
+        if candidates:
+            for module in (pairs, shard_retrieval):
+                patches.enter_context(patch.object(module, "first_depth", lambda *_: candidates))
+            patches.enter_context(patch.object(shard, "PHRASES_A_RESULT", 1))
+        yield
+
+
+@settings(max_examples=400)
 @given(
     st.booleans().flatmap(lambda hide: indexes(hide=hide)),
     st.lists(QUESTIONS, min_size=1, max_size=3),
@@ -40,6 +56,7 @@ def sharded(index: MemoryIndex, parts: int, *settings: Any) -> Searcher:
         explain=st.booleans(),
     ),
     st.sampled_from([None, RANKING]),
+    st.sampled_from([0, 1, 2, 5]),
 )
 def test_shards_answer_as_one_machine(
     index: MemoryIndex,
@@ -48,9 +65,10 @@ def test_shards_answer_as_one_machine(
     weight: float,
     request: SearchRequest,
     ranking: PhraseRanking | None,
+    candidates: int,
 ) -> None:
     encoder = QuestionEncoder(lexical_weight=weight, length_penalty=0.25)
     whole = Searcher.from_snapshot(index, encoder, CALIBRATION, ranking)
-    assert sharded(index, parts, encoder, CALIBRATION, ranking).search(questions, request) == whole.search(
-        questions, request
-    )
+    with few(candidates):
+        expected = whole.search(questions, request)
+        assert sharded(index, parts, encoder, CALIBRATION, ranking).search(questions, request) == expected

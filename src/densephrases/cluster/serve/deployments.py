@@ -7,6 +7,7 @@ from time import monotonic
 from typing import Any
 
 from densephrases.cluster.serve.local_copy import local_copy
+from densephrases.cluster.serve.packing import pack, unpacked
 from densephrases.cluster.sharding.shard import Shard
 from densephrases.index.manifest import Manifest
 from densephrases.index.snapshot import Snapshot
@@ -42,15 +43,16 @@ class _Replica:
         self._until: dict[int, float] = {}
         self._calls = 0
 
-    async def ask(self, method: str, arguments: tuple[Any, ...], seconds: float) -> Any:
+    async def ask(self, method: str, arguments: bytes, seconds: float) -> bytes:
+        """What a method returns; arguments and reply are packed."""
         deadline = Deadline.after(seconds)
         self._calls += 1
         call = self._calls
         self._until[call] = monotonic() + seconds
 
-        def work() -> Any:
+        def work() -> bytes:
             try:
-                return self._call(method, arguments, deadline)
+                return pack(self._call(method, unpacked(arguments), deadline))
             finally:
                 del self._until[call]
 

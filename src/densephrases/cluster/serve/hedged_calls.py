@@ -47,7 +47,7 @@ class HedgedCalls:
 
     Args:
         name: Of the deployment.
-        send: Sends a call to one of its replicas; given the method, its arguments and the seconds that it has.
+        send: Sends a call to one of its replicas; given the method, its packed arguments and the seconds that it has.
         replicas: How many there are; a single one is not asked twice for being slow.
         observe: Called with what became of each call.
     """
@@ -55,7 +55,7 @@ class HedgedCalls:
     def __init__(
         self,
         name: str,
-        send: Callable[[str, tuple[Any, ...], float], Awaitable[Any]],
+        send: Callable[[str, bytes, float], Awaitable[Any]],
         *,
         replicas: int,
         observe: Observe = lambda name, outcome: None,
@@ -66,7 +66,7 @@ class HedgedCalls:
         self._observe = observe
         self._latencies = Latencies()
 
-    async def __call__(self, method: str, arguments: tuple[Any, ...], seconds: float) -> Any:
+    async def __call__(self, method: str, arguments: bytes, seconds: float) -> Any:
         """The first reply; raises what the last attempt raised, or DeadlineExceededError."""
         began, waiting, attempts = monotonic(), set[asyncio.Future[Any]](), 0
         error: BaseException = DeadlineExceededError(f"{self.name} did not answer within {seconds:.3g} s.")

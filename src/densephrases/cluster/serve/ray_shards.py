@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from densephrases.cluster.serve.hedged_calls import HedgedCalls, LoopThread
+from densephrases.cluster.serve.packing import pack
 from densephrases.cluster.sharding.shards import Arguments, Shards
 from densephrases.index.cancellation import Check, go_on
 
@@ -25,7 +26,8 @@ class RayShards(Shards):
         return replies
 
     async def _ask(self, method: str, calls: Mapping[int, Arguments], seconds: float) -> dict[int, Any]:
-        waiting = [self._calls[shard](method, arguments, seconds) for shard, arguments in calls.items()]
+        packed = {id(arguments): pack(arguments) for arguments in calls.values()}  # mostly the same for all
+        waiting = [self._calls[shard](method, packed[id(arguments)], seconds) for shard, arguments in calls.items()]
         replies = await asyncio.gather(*waiting, return_exceptions=True)
         pairs = zip(calls, replies, strict=True)
         return {shard: reply for shard, reply in pairs if not isinstance(reply, BaseException)}

@@ -10,6 +10,7 @@ from typing import Any
 
 from densephrases.cluster.serve.deployments import VersionDescription
 from densephrases.cluster.serve.hedged_calls import HedgedCalls, LoopThread, Observe
+from densephrases.cluster.serve.packing import pack, unpacked
 from densephrases.cluster.serve.ray_shards import RayShards
 from densephrases.cluster.sharding.sharded_index import IndexVersion, IndexVersions
 from densephrases.errors import ClusterError
@@ -95,15 +96,15 @@ class RayVersions(IndexVersions):
     def encoder_call(self, name: str, replicas: int, seconds: float) -> Callable[[str, tuple[Any, ...]], Any]:
         """Calls of the encoder of a service."""
         calls = self.calls(name, ENCODER, replicas)
-        return lambda method, arguments: self._loop.run(calls(method, arguments, seconds))
+        return lambda method, arguments: self._loop.run(calls(method, pack(arguments), seconds))
 
     def calls(self, application: str, deployment: str, replicas: int) -> HedgedCalls:
         from ray import serve
 
         handle = serve.get_deployment_handle(deployment, app_name=application)
 
-        async def send(method: str, arguments: tuple[Any, ...], seconds: float) -> Any:
-            return await handle.ask.remote(method, arguments, seconds)
+        async def send(method: str, arguments: bytes, seconds: float) -> Any:
+            return unpacked(await handle.ask.remote(method, arguments, seconds))
 
         def observe(name: str, outcome: Any) -> None:
             self.observe(name, outcome)

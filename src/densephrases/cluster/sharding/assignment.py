@@ -1,5 +1,6 @@
 """Which segments a shard holds."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
@@ -26,3 +27,8 @@ def assigned(vectors_S: Sequence[int], shards: int) -> list[slice]:
         edges.append(min(possible, key=lambda edge: abs(sums[edge] - wanted)))
     edges.append(len(vectors_S))
     return [slice(first, last) for first, last in pairwise(edges)]
+
+
+def shard_of(first_segments: Sequence[int], segment: int) -> int:
+    """The shard of a segment, given the first segment of each shard."""
+    return bisect_right(first_segments, segment) - 1

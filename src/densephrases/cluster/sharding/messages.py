@@ -1,7 +1,8 @@
 """What the front of a served index and its shards send each other."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +11,12 @@ from densephrases.arrays import Floats, Ints, Mask
 from densephrases.index.segment.document_record import DocumentRecord
 from densephrases.search.filtering.filters import Filter
 from densephrases.search.retrieval.retriever import Aim
+from densephrases.search.scoring.candidates import Proposals
 from densephrases.search.scoring.term_counts import TermCounts
 from densephrases.search.scoring.windows import Queries
 from densephrases.text.hashed_terms import TERMS
 
-# Shape suffixes: B questions, N phrases of all questions, P passages.
+# Shape suffixes: B questions, K columns of proposals, N phrases of all questions, P passages.
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +116,36 @@ class ShardHeads:
     lexical_N: Floats
     least_B: Floats
     passages: SentPassages
+
+    def where(self, chosen_N: Mask) -> Self:
+        """Some of the phrases."""
+        columns = {name: getattr(self, name)[chosen_N] for name in _OF_PHRASES}
+        return replace(self, edges_B=np.concatenate([[0], np.cumsum(chosen_N)])[self.edges_B], **columns)
+
+    def without_bound(self, lacking_B: Mask) -> Self:
+        """Without a claim about some questions."""
+        return replace(self, least_B=np.where(lacking_B, -np.inf, self.least_B))
+
+    def of_several(self, questions: int, place_B: Ints) -> Self:
+        """As a reply to more questions, of which those at some places were asked."""
+        counts, least = np.zeros(questions, dtype=np.int64), np.full(questions, -np.inf)
+        counts[place_B], least[place_B] = np.diff(self.edges_B), self.least_B
+        return replace(self, edges_B=np.concatenate([[0], np.cumsum(counts)]), least_B=least)
+
+
+_OF_PHRASES = [field.name for field in fields(ShardHeads) if "_N" in field.name]
+
+
+@dataclass(frozen=True, slots=True)
+class ShardProposals:
+    """The candidate rows of a shard, and what it expects to be asked next.
+
+    Attributes:
+        proposals: With the numbers that segments have in the whole index.
+        ahead_BK: Marks the rows that are likely to be chosen.
+        heads: Of the phrases around these; None if there are none ahead.
+    """
+
+    proposals: Proposals
+    ahead_BK: Mask
+    heads: ShardHeads | None

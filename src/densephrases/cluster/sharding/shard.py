@@ -7,7 +7,14 @@ from functools import partial
 import numpy as np
 
 from densephrases.arrays import Floats, Ints
-from densephrases.cluster.sharding.messages import ScopeCounts, SentPassages, ShardCounts, ShardHeads, ShardQuery
+from densephrases.cluster.sharding.messages import (
+    ScopeCounts,
+    SentPassages,
+    ShardCounts,
+    ShardHeads,
+    ShardProposals,
+    ShardQuery,
+)
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.snapshot import Snapshot
 from densephrases.search.filtering.filters import Filter
@@ -21,6 +28,7 @@ from densephrases.search.scoring.windows import Hits, Queries
 from densephrases.search.timings import Timings
 from densephrases.text.documents import Document
 
+PHRASES_A_RESULT = 12  # are sent; in one search of ten more are needed
 PASSAGE_BITS = 40  # of a passage's number in its segment, in the key of a passage
 _NUMBER = (1 << PASSAGE_BITS) - 1
 
@@ -62,12 +70,17 @@ class Shard:
         search = scope.pair_search(texts, replace(query.aim, exact=True), Timings(), check)
         return self._sent(search.heads(queries), queries, query, texts)
 
-    def proposals(self, query: ShardQuery, count: int, effort: float, check: Check = go_on) -> Proposals:
-        """The candidate rows of the shard, with the numbers that segments have in the whole index."""
+    def proposals(
+        self, query: ShardQuery, count: int, effort: float, ahead: int, check: Check = go_on
+    ) -> ShardProposals:
+        """The candidate rows of the shard, and the phrases around the best `ahead` of each question."""
         scope, queries = self._asked(query, check)
         found = Proposals.from_segments(scope.segments, queries, count, effort, queries.terms, check)
+        ahead_BK = found.best(ahead) if ahead else np.zeros(found.rows_BK.shape, dtype=bool)
+        hits = found.hits(ahead_BK, len(scope.segments))
+        heads = self._heads_around(query, scope, queries, *hits, check) if ahead else None
         numbers = np.array([self._numbers[id(each.segment)] for each in scope.segments], dtype=np.int64)
-        return replace(found, segment_K=numbers[found.segment_K])
+        return ShardProposals(replace(found, segment_K=numbers[found.segment_K]), ahead_BK, heads)
 
     def around(
         self, query: ShardQuery, starts: Sequence[Hits], ends: Sequence[Hits], check: Check = go_on
@@ -76,11 +89,26 @@ class Shard:
         scope, queries = self._asked(query, check)
         places = [self._numbers[id(each.segment)] - self._first for each in scope.segments]
         hits = [starts[place] for place in places], [ends[place] for place in places]
+        return self._heads_around(query, scope, queries, *hits, check)
+
+    def _heads_around(
+        self,
+        query: ShardQuery,
+        scope: SegmentScope,
+        queries: Queries,
+        starts: Sequence[Hits],
+        ends: Sequence[Hits],
+        check: Check,
+    ) -> ShardHeads:
+        """Of phrases so many that the results are likely to be among them: to select these twice costs more."""
         nothing_short = np.zeros(len(queries), dtype=bool)
-        candidates = Candidates.from_hits(*hits, scope.segments, queries.terms, nothing_short)
+        candidates = Candidates.from_hits(starts, ends, scope.segments, queries.terms, nothing_short)
         texts = SegmentTexts(scope.segments)
         search = scope.pair_search(texts, query.aim, Timings(), check)
-        return self._sent(search.around(queries, candidates), queries, query, texts)
+        if query.aim.unit != "phrase":
+            return self._sent(search.around(queries, candidates), queries, query, texts)
+        found = search.phrases(queries, candidates)
+        return self._sent([_best(each, PHRASES_A_RESULT * query.aim.wanted) for each in found], queries, query, texts)
 
     def boundary_scores(self, rows: Sequence[tuple[int, int, int]], start_D: Floats, end_D: Floats) -> list[Floats]:
         """The inner products of the first and the last row of phrases, given by segment, first and last row."""
@@ -152,6 +180,12 @@ class Shard:
             documents={key: each.document for key, each in records},
             before=[texts.text_before(key) for key in key_P.tolist()] if with_before else None,
         )
+
+
+def _best(phrases: Phrases, count: int) -> Head:
+    """At least so many of the best."""
+    best = phrases.best(count)
+    return Head(best, best, enough=len(best) < len(phrases))
 
 
 def _renumbered(numbers: Ints, key_N: Ints) -> Ints:

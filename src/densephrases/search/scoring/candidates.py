@@ -142,7 +142,7 @@ class Proposals:
 
     def best(self, count: int) -> Mask:
         """Marks the `count` best: first by vectors alone, several times as many; then with penalties."""
-        order_BK = (self.segment_K << _ROW_BITS) + self.rows_BK
+        order_BK = row_keys(self.segment_K, self.rows_BK)
         oversample = 1 if self.penalties_BK is None else OVERSAMPLE
         chosen_BK = (self.rows_BK >= 0) & among_best(self.scores_BK, order_BK, oversample * count)
         if self.penalties_BK is None:
@@ -162,6 +162,11 @@ class Proposals:
         """Marks the questions with fewer than `count` candidates."""
         full_B = chosen_BK.sum(axis=1) == count
         return np.asarray(~(full_B[: self.questions] & full_B[self.questions :]))
+
+
+def row_keys(segment_N: Ints, row_N: Ints) -> Ints:
+    """One number for a segment and a row of it."""
+    return (segment_N << _ROW_BITS) + row_N
 
 
 def _lexical_penalties(segment: Segment, terms: QuestionTerms, rows_BK: Ints) -> Floats:

@@ -172,6 +172,12 @@ class PairSearch:
         """The same of the phrases around given candidates."""
         return self._heads(queries, candidates, exhausted=True) if self.segments else [NO_HEAD] * len(queries)
 
+    def phrases(self, queries: Queries, candidates: Candidates) -> list[Phrases]:
+        """All phrases around given candidates, in any order."""
+        if not self.segments:
+            return [NOTHING] * len(queries)
+        return by_question(list(self._scored(queries, candidates.hits)), len(queries))
+
     def _groups(self, questions: Ints, depth: int) -> Iterator[Ints]:
         """Few questions at a time once all rows are candidates of each."""
         size = len(questions) if depth < self._rows else max(_ROWS_AT_ONCE // self._rows, 1)
