@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from densephrases.index.kinds import Device
 from densephrases.search.request import Verify
 
 SquadData = Annotated[Path, typer.Argument(metavar="DATA", help="SQuAD JSON, plain or compressed.")]
@@ -16,6 +17,7 @@ IndexModel = Annotated[
         "--model", help="Name or folder of the index's model, if it has moved [default: as stored in the index]."
     ),
 ]
+DeviceOption = Annotated[Device, typer.Option("--device", help="Encode passages on the CPU or on a GPU.")]
 Task = Annotated[str | None, typer.Option(help="Use the model's query encoder for this task.")]
 Effort = Annotated[float, typer.Option(help="From 0 (fast) to 1 (thorough).")]
 LexicalWeight = Annotated[float | None, typer.Option(help="Weight of lexical overlap [default: the model's].")]

@@ -82,15 +82,18 @@ class PhraseIndex(Collection, AnsweringIndex):
         return index
 
     @classmethod
-    def open(cls, folder: str | Path, model: Model | None = None, task: str | None = None) -> Self:
+    def open(
+        cls, folder: str | Path, model: Model | None = None, task: str | None = None, *, device: Device = "cpu"
+    ) -> Self:
         """Open an existing index.
 
         Args:
             folder: Of the index.
             model: The model that built the index, or another with the same passage encoder; None finds the former.
             task: Name of one of the model's query encoders; None takes the default one, or that of a given encoder.
+            device: What encodes the passages of documents that are added, as in `create`.
         """
-        encoder = encoder_of(Manifest.load(Path(folder)).settings.model if model is None else model)
+        encoder = encoder_of(Manifest.load(Path(folder)).settings.model if model is None else model, device)
         if task is not None:
             encoder = encoder.with_task(task)
         encoder.open_ahead(reading=bool(DEFAULT_VERIFY))

@@ -8,9 +8,11 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -119,6 +121,24 @@ def test_an_index_made_by_torch_is_asked_with_the_export(
     assert settings[0] == settings[1]
     found = [densephrases("ask", tmp_path / folder, "where was it built?", "--json") for folder in ("torch", "onnx")]
     assert [result.code for result in found] == [0, 0]
+
+
+@pytest.mark.parametrize("change", ["add", "update", "sync"])
+def test_a_device_for_more_documents(
+    densephrases: Command, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """The device is a CPU here."""
+    from densephrases.nn.gpu import encoder as device
+
+    loaded = Mock(side_effect=partial(device.load_on_gpu, device="cpu"))
+    monkeypatch.setattr(device, "load_on_gpu", loaded)
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "rome.txt").write_text("Rome is the capital of Italy.")
+    before = info(densephrases, index)["documents"]
+    result = densephrases(change, index, tmp_path / "more", "--device", "cuda")
+    assert result.code == 0, result.err
+    loaded.assert_called_once()
+    assert info(densephrases, index)["documents"] == before + 1
 
 
 @pytest.mark.parametrize(("option", "expected"), [([], 0.25), (["--filter-threshold", "none"], None)])

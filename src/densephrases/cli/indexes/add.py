@@ -11,7 +11,7 @@ from densephrases.cli.indexes.sources import (
     Strict,
     with_source_options,
 )
-from densephrases.cli.options import IndexArgument, IndexModel
+from densephrases.cli.options import DeviceOption, IndexArgument, IndexModel
 
 if TYPE_CHECKING:
     from densephrases.index.sync.options import SyncOptions
@@ -27,7 +27,8 @@ def add(
     strict: Strict = False,
     report: SkippedFile = None,
     model: IndexModel = None,
+    device: DeviceOption = "cpu",
 ) -> None:
     """Add documents to an index; those it has already, unchanged, are not encoded again."""
     options = replace(options, prune=False, strict=strict)
-    change_index("add", folder, paths, options, model=model, moved=moved, report_file=report)
+    change_index("add", folder, paths, options, model=model, moved=moved, report_file=report, device=device)

@@ -12,6 +12,7 @@ from densephrases.errors import DataError
 
 if TYPE_CHECKING:
     from densephrases.index.folder import IndexFolder
+    from densephrases.index.kinds import Device
     from densephrases.index.sync.folder_sync import Changes
     from densephrases.index.sync.options import SyncOptions
     from densephrases.search.phrase_index import PhraseIndex
@@ -27,6 +28,7 @@ def change_index(
     options: "SyncOptions",
     *,
     model: str | None,
+    device: "Device",
     moved: bool = False,
     report_file: Path | None = None,
     dry_run: bool = False,
@@ -38,7 +40,7 @@ def change_index(
 
     given = refuse_nothing(paths, options)
     refuse_missing_folder(report_file)
-    opened = PhraseIndex.open(folder, model)
+    opened = PhraseIndex.open(folder, model, device=device)
     refuse_inside(folder, [*given, *options.named.values()])
     if moved:
         _move_roots(opened.folder, given, options)

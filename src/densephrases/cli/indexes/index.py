@@ -14,8 +14,9 @@ from densephrases.cli.indexes.sources import (
     Strict,
     with_source_options,
 )
+from densephrases.cli.options import DeviceOption
 from densephrases.errors import ConfigError
-from densephrases.index.kinds import CandidateKind, Device, Quantizer
+from densephrases.index.kinds import CandidateKind, Quantizer
 
 if TYPE_CHECKING:
     from densephrases.index.sync.options import SyncOptions
@@ -36,7 +37,6 @@ QuantizerOption = Annotated[
 CandidatesOption = Annotated[
     CandidateKind | None, typer.Option(help="Kind of candidate index [default: chosen by size].")
 ]
-DeviceOption = Annotated[Device, typer.Option(help="Encode passages on the CPU or on a GPU.")]
 
 
 @with_source_options

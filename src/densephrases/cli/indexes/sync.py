@@ -15,7 +15,7 @@ from densephrases.cli.indexes.sources import (
     Strict,
     with_source_options,
 )
-from densephrases.cli.options import IndexArgument, IndexModel
+from densephrases.cli.options import DeviceOption, IndexArgument, IndexModel
 
 if TYPE_CHECKING:
     from densephrases.index.sync.options import SyncOptions
@@ -36,6 +36,7 @@ def sync(
     strict: Strict = False,
     report: SkippedFile = None,
     model: IndexModel = None,
+    device: DeviceOption = "cpu",
 ) -> None:
     """Add new files of folders, replace changed ones, and delete the documents of those that have vanished.
 
@@ -43,4 +44,6 @@ def sync(
     of the same content not encoded again.
     """
     options = replace(options, strict=strict, allow_empty=allow_empty, replace_others=replace_others)
-    change_index("sync", folder, folders, options, model=model, moved=moved, report_file=report, dry_run=dry_run)
+    change_index(
+        "sync", folder, folders, options, model=model, moved=moved, report_file=report, dry_run=dry_run, device=device
+    )

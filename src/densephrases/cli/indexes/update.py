@@ -13,7 +13,7 @@ from densephrases.cli.indexes.sources import (
     Strict,
     with_source_options,
 )
-from densephrases.cli.options import IndexArgument, IndexModel
+from densephrases.cli.options import DeviceOption, IndexArgument, IndexModel
 
 if TYPE_CHECKING:
     from densephrases.index.sync.options import SyncOptions
@@ -31,10 +31,13 @@ def update(
     strict: Strict = False,
     report: SkippedFile = None,
     model: IndexModel = None,
+    device: DeviceOption = "cpu",
 ) -> None:
     """Add documents to an index and replace those of the same id whose content has changed.
 
     Documents of files that have vanished stay; `densephrases sync` deletes them.
     """
     options = replace(options, prune=False, strict=strict, replace_others=replace_others)
-    change_index("update", folder, paths, options, model=model, moved=moved, report_file=report, dry_run=dry_run)
+    change_index(
+        "update", folder, paths, options, model=model, moved=moved, report_file=report, dry_run=dry_run, device=device
+    )
