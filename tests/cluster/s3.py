@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import ClassVar
 
+from s3fs import S3FileSystem
+
 BUCKET = "indexes"
 _PATIENCE_S = 60
 _SLOW_DOWN = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
@@ -37,6 +39,7 @@ def s3_server(fail_every: int) -> Iterator[str]:
 
 @contextmanager
 def _environment(url: str) -> Iterator[None]:
+    """File systems that were opened before keep the address that they had then, so they are forgotten."""
     values = {
         "AWS_ENDPOINT_URL": url,
         "AWS_ACCESS_KEY_ID": "test",
@@ -45,9 +48,11 @@ def _environment(url: str) -> Iterator[None]:
     }
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
+    S3FileSystem.clear_instance_cache()
     try:
         yield
     finally:
+        S3FileSystem.clear_instance_cache()
         for name, value in before.items():
             os.environ.pop(name)
             if value is not None:
