@@ -3,10 +3,15 @@
 Two services run on one Ray of this machine, over one index. Twenty questions are asked of one of them and then of the
 other, in an order that changes; each of them is one HTTP request without verification. Then all questions are asked in
 batches, and their answers are compared with those of `PhraseIndex`.
+
+Wall times depend on what else the machine does, and on one machine all shards share its cores. So the processor time of
+the ingress and of the shards is measured as well, and what every further shard costs the ingress is computed from it.
 """
 
 import json
+import os
 import random
+import re
 import socket
 import time
 from collections.abc import Sequence
@@ -55,13 +60,17 @@ def serve(
             for each in settings:
                 Rollout(each).start("127.0.0.1", port, f"/{each.name}")
             clients = [Client(f"http://127.0.0.1:{port}/{each.name}", timeout=120.0) for each in settings]
+            before = _processor_seconds()
             one, several = _in_turns(clients, texts[:timed])
+            spent = _spent(before, _processor_seconds(), len(one) + _TURN)
             equal = _equal(clients[1], PhraseIndex.open(folder), texts)
             for each in settings:
                 Rollout(each).stop()
     _print(one, several, shards, equal, len(texts))
+    _print_spent(spent, shards)
     if json_file is not None:
         values = {"one": one, "several": several, "shards": shards, "equal": equal, "questions": len(texts)}
+        values["processor_ms"] = {" ".join(kind): each for kind, each in spent.items()}
         json_file.write_text(json.dumps(values, indent=1))
 
 
@@ -95,6 +104,32 @@ def _in_turns(clients: Sequence[Client], texts: Sequence[str]) -> list[list[floa
                 if first >= 0:  # the first turn warms up
                     milliseconds[number].append(1000 * (time.perf_counter() - began))
     return milliseconds
+
+
+def _processor_seconds() -> dict[tuple[str, str], float]:
+    """By service and deployment, of all its replicas."""
+    from ray.util.state import list_actors
+
+    seconds: dict[tuple[str, str], float] = {}
+    for actor in list_actors(filters=[("state", "=", "ALIVE")], limit=1000):
+        name = str(actor.name or "")
+        if name.startswith("SERVE_REPLICA::") and actor.pid is not None:
+            application, deployment, _ = name.removeprefix("SERVE_REPLICA::").split("#")
+            kind = re.split(r"[.-]", application)[0], deployment.partition("-")[0]
+            seconds[kind] = seconds.get(kind, 0.0) + _seconds_of(actor.pid)
+    return seconds
+
+
+def _seconds_of(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _spent(
+    before: dict[tuple[str, str], float], after: dict[tuple[str, str], float], questions: int
+) -> dict[tuple[str, str], float]:
+    """Milliseconds a question."""
+    return {kind: 1000 * (seconds - before.get(kind, 0.0)) / questions for kind, seconds in after.items()}
 
 
 def _equal(client: Client, index: PhraseIndex, texts: Sequence[str]) -> int:
@@ -134,3 +169,13 @@ def _print(one: Sequence[float], several: Sequence[float], shards: int, equal: i
     added = median(several) - median(one)
     print(f"{shards} shards add {added:.1f} ms; at most {BAR_MS:g} is {'reached' if added <= BAR_MS else 'missed'}.")
     print(f"{equal} of {questions} questions have the answers of one machine.")
+
+
+def _print_spent(spent: dict[tuple[str, str], float], shards: int) -> None:
+    """Milliseconds of processor time a question, and how the ingress grows with the shards."""
+    for name, count in (("one", 1), ("several", shards)):
+        kinds = ", ".join(f"{kind} {spent[name, kind]:.1f}" for kind in ("ingress", "encoder", "shard"))
+        print(f"processor time with {count} shards, ms a question: {kinds}")
+    further = (spent["several", "ingress"] - spent["one", "ingress"]) / max(shards - 1, 1)
+    computed = ", ".join(f"{n}: {spent['one', 'ingress'] + (n - 1) * further:.0f}" for n in (8, 16, 32, 100))
+    print(f"each further shard costs the ingress {further:.1f} ms; computed for more of them: {computed}")

@@ -28,7 +28,7 @@ from densephrases.search.scoring.windows import Hits, Queries
 from densephrases.search.timings import Timings
 from densephrases.text.documents import Document
 
-PHRASES_A_RESULT = 12  # are sent; in one search of ten more are needed
+PHRASES_A_RESULT = 12  # are sent, of which shards select no results themselves
 PASSAGE_BITS = 40  # of a passage's number in its segment, in the key of a passage
 _NUMBER = (1 << PASSAGE_BITS) - 1
 

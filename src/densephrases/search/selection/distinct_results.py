@@ -18,7 +18,7 @@ from densephrases.text.words import has_blank_line
 
 # Phrases of the ranked list that are looked up first for each result, and the factor by which that grows while results
 # are missing: around a good phrase there are others that differ by one word.
-PHRASES_PER_RESULT = 6
+PHRASES_PER_RESULT = 12
 MORE = 4
 
 _OFFSET_BITS = 20  # a token begins below 2 ** 16, and its sentence ends not much later
