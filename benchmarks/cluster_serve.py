@@ -15,6 +15,7 @@ import re
 import socket
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from statistics import median, quantiles
@@ -38,6 +39,7 @@ from densephrases.text.readers.read import read_documents
 
 BAR_MS = 5.0
 _BATCH = 64
+_REPLICA = "ray::ServeReplica:"
 _TURN = 20  # questions, so that a service is in the caches of the processors
 
 
@@ -107,29 +109,25 @@ def _in_turns(clients: Sequence[Client], texts: Sequence[str]) -> list[list[floa
 
 
 def _processor_seconds() -> dict[tuple[str, str], float]:
-    """By service and deployment, of all its replicas."""
-    from ray.util.state import list_actors
-
+    """By service and deployment, of all its replicas, which Ray names; nothing may be asked meanwhile."""
     seconds: dict[tuple[str, str], float] = {}
-    for actor in list_actors(filters=[("state", "=", "ALIVE")], limit=1000):
-        name = str(actor.name or "")
-        if name.startswith("SERVE_REPLICA::") and actor.pid is not None:
-            application, deployment, _ = name.removeprefix("SERVE_REPLICA::").split("#")
-            kind = re.split(r"[.-]", application)[0], deployment.partition("-")[0]
-            seconds[kind] = seconds.get(kind, 0.0) + _seconds_of(actor.pid)
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            title = (process / "cmdline").read_bytes().partition(b"\0")[0].decode()
+            if title.startswith(_REPLICA):
+                application, deployment = title.removeprefix(_REPLICA).split(":")
+                kind = re.split(r"[.-]", application)[0], deployment.partition("-")[0]
+                fields = (process / "stat").read_text().rpartition(")")[2].split()
+                ticks = int(fields[11]) + int(fields[12])
+                seconds[kind] = seconds.get(kind, 0.0) + ticks / os.sysconf("SC_CLK_TCK")
     return seconds
-
-
-def _seconds_of(process: int) -> float:
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _spent(
     before: dict[tuple[str, str], float], after: dict[tuple[str, str], float], questions: int
 ) -> dict[tuple[str, str], float]:
     """Milliseconds a question."""
-    return {kind: 1000 * (seconds - before.get(kind, 0.0)) / questions for kind, seconds in after.items()}
+    return {kind: 1000 * (seconds - before[kind]) / questions for kind, seconds in after.items()}
 
 
 def _equal(client: Client, index: PhraseIndex, texts: Sequence[str]) -> int:
