@@ -76,9 +76,10 @@ class Shard:
         """The candidate rows of the shard, and the phrases around the best `ahead` of each question."""
         scope, queries = self._asked(query, check)
         found = Proposals.from_segments(scope.segments, queries, count, effort, queries.terms, check)
-        ahead_BK = found.best(ahead) if ahead else np.zeros(found.rows_BK.shape, dtype=bool)
-        hits = found.hits(ahead_BK, len(scope.segments))
-        heads = self._heads_around(query, scope, queries, *hits, check) if ahead else None
+        ahead_BK, heads = np.zeros(found.rows_BK.shape, dtype=bool), None
+        if ahead:
+            ahead_BK = found.best(ahead)
+            heads = self._heads_around(query, scope, queries, *found.hits(ahead_BK, len(scope.segments)), check)
         numbers = np.array([self._numbers[id(each.segment)] for each in scope.segments], dtype=np.int64)
         return ShardProposals(replace(found, segment_K=numbers[found.segment_K]), ahead_BK, heads)
 
