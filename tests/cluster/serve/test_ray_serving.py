@@ -88,7 +88,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         publish(whole.path, PLACE)
         settings = ClusterSettings(
             place=PLACE,
-            service=ServiceSettings(index=Path(), deadline_seconds=20.0),
+            service=ServiceSettings(index=Path(), deadline_seconds=12.0),
             shards=2,
             replicas=2,
             cpus=0.5,

@@ -37,8 +37,10 @@ from densephrases.index.manifest import Manifest
 from densephrases.serve.runtime.suggested_questions import SUGGESTIONS_FILE
 
 _HEALTH = {"health_check_period_s": 2, "health_check_timeout_s": 10}
-_RAY_SERVE_ENVIRONMENT = {"RAY_SERVE_THROUGHPUT_OPTIMIZED": "1"}  # messages take a third of the time
-_SOON = {"graceful_shutdown_timeout_s": 5}  # nobody asks what is stopped; Ray waits for roots of applications in vain
+_RAY_SERVE_ENVIRONMENT = {
+    "RAY_SERVE_THROUGHPUT_OPTIMIZED": "1",  # messages take a third of the time
+    "RAY_SERVE_ENABLE_DIRECT_INGRESS": "0",  # which that would open: ports of replicas, and 30 s until they end
+}
 _INGRESS_CPUS = 0.5
 _VERSION_CPUS = 0.1
 _RETIRE_SECONDS = 15.0  # beside deadline and reload, until the former version is stopped: all of it may be asked yet
@@ -133,7 +135,7 @@ class Rollout:
             shard = self._computing(ShardReplica, shard_name(number))
             shards.append(shard.bind(settings.place, part, own.start, settings.cache))
         description = VersionDescription(manifest, beside, settings.shards, settings.replicas)
-        version = _deployment(VersionReplica, name="version", cpus=_VERSION_CPUS, **_SOON)
+        version = _deployment(VersionReplica, name="version", cpus=_VERSION_CPUS)
         self._run(version.bind(description, *shards), version_name(settings.name, manifest, beside))
 
     def _deploy_ingress(self, prefix: str) -> None:
@@ -158,7 +160,6 @@ class Rollout:
             max_replicas_per_node=self._on_a_node(),
             cpus=self.settings.cpus,
             max_ongoing_requests=CALLS_AT_ONCE,
-            **_SOON,
         )
 
     def _on_a_node(self) -> int:
