@@ -26,6 +26,7 @@ COVERED_BY = {
     "cluster/sharding/messages": "cluster/sharding/test_shard_retriever",
     "cluster/sharding/sent_texts": "cluster/sharding/test_shard_retriever",
     "cluster/sharding/shard": "cluster/sharding/test_shard_retriever",
+    "cluster/sharding/shard_retrieval": "cluster/sharding/test_shard_retriever",
     "cluster/sharding/shards": "cluster/sharding/test_sharded_index",
     "search/answering_index": "search/test_phrase_index",
     "search/retrieval/retriever": "search/test_searcher",

@@ -55,6 +55,12 @@ def test_a_slow_replica_is_not_waited_for() -> None:
     assert replicas.cancelled == 1
 
 
+def test_a_slow_replica_that_is_chosen_again_is_not_waited_for() -> None:
+    replicas = Replicas(1000.0, 1000.0, "at once")
+    assert call(replicas, 2) == ("reply 2", ["hedged", "hedged", "answered"])
+    assert replicas.cancelled == 2
+
+
 def test_a_single_replica_is_asked_once_while_it_works() -> None:
     replicas = Replicas(0.6)
     assert call(replicas, 1) == ("reply 0", ["answered"])
@@ -65,11 +71,11 @@ def test_a_failed_replica_is_asked_again() -> None:
     assert call(replicas, 1) == ("reply 1", ["answered"])
 
 
-def test_failures_end_after_three_attempts() -> None:
+def test_failures_end_after_four_attempts() -> None:
     replicas = Replicas(ConnectionError("died"))
     with pytest.raises(ConnectionError, match="died"):
         call(replicas, 2)
-    assert len(replicas.sent) == 3
+    assert len(replicas.sent) == 4
 
 
 def test_a_deadline_ends_all_attempts() -> None:

@@ -26,9 +26,9 @@ def test_codes_are_those_of_an_index(dim: int, rows: list[int], at_once: int) ->
     assert found.means_PF.shape == (len(rows), len(codec.centroid_codec.codebooks.sizes_F))
     assert found.rows_RF.dtype == found.means_PF.dtype == np.uint8
     wanted = np.concatenate([np.zeros(0, dtype=codec.row_type), *expected.records_N])["codes"]
-    assert np.count_nonzero(found.means_PF != expected.centroids_P["codes"]) <= 0.01 * found.means_PF.size
+    assert np.count_nonzero(found.means_PF != expected.centroids_P["codes"]) <= 1 + 0.01 * found.means_PF.size
     if np.array_equal(found.means_PF, expected.centroids_P["codes"]):
-        assert np.count_nonzero(found.rows_RF != wanted) <= 0.01 * wanted.size
+        assert np.count_nonzero(found.rows_RF != wanted) <= 1 + 0.01 * wanted.size
 
 
 def test_the_same_rows_have_the_same_codes() -> None:

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 from densephrases.cluster.serve.local_copy import local_copy
-from densephrases.cluster.serve.packing import pack, unpacked
+from densephrases.cluster.serve.payloads import pack, unpacked
 from densephrases.cluster.sharding.shard import Shard
 from densephrases.index.manifest import Manifest
 from densephrases.index.snapshot import Snapshot

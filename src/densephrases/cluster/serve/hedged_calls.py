@@ -15,7 +15,7 @@ Outcome = Literal["answered", "hedged", "failed"]
 Observe = Callable[[str, Outcome], None]
 """Called with the name of the deployment."""
 
-_ATTEMPTS = 3  # of a call, hedges included
+_ATTEMPTS = 4  # of a call, hedges included: the router may choose a replica that hangs again
 _FIRST_HEDGE_SECONDS = 0.25  # until enough calls were timed
 _LEAST_HEDGE_SECONDS = 0.02
 _HEDGE_FACTOR = 2.0  # of the 95th percentile of the last calls
@@ -77,8 +77,8 @@ class HedgedCalls:
                         break
                     attempts += 1
                     waiting.add(asyncio.ensure_future(self._send(method, arguments, left)))
-                may_hedge = self._replicas > 1 and attempts < min(_ATTEMPTS, self._replicas)
-                pause = min(self._latencies.hedge_after(method), left) if may_hedge else left
+                may_hedge = self._replicas > 1 and attempts < _ATTEMPTS
+                pause = min(self._latencies.hedge_after(method) * 2 ** (attempts - 1), left) if may_hedge else left
                 done, waiting = await asyncio.wait(waiting, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
                 for each in done:
                     if each.cancelled() or each.exception() is not None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from densephrases.cluster.serve.hedged_calls import HedgedCalls, LoopThread
-from densephrases.cluster.serve.packing import pack
+from densephrases.cluster.serve.payloads import pack
 from densephrases.cluster.sharding.shards import Arguments, Shards
 from densephrases.index.cancellation import Check, go_on
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from densephrases.cluster.serve.deployments import VersionDescription
 from densephrases.cluster.serve.hedged_calls import HedgedCalls, LoopThread, Observe
-from densephrases.cluster.serve.packing import pack, unpacked
+from densephrases.cluster.serve.payloads import pack, unpacked
 from densephrases.cluster.serve.ray_shards import RayShards
 from densephrases.cluster.sharding.sharded_index import IndexVersion, IndexVersions
 from densephrases.errors import ClusterError

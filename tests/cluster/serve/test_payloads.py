@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from densephrases.cluster.serve.packing import pack, unpacked
+from densephrases.cluster.serve.payloads import pack, unpacked
 from densephrases.search.scoring.windows import Queries
 
 
