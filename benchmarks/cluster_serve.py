@@ -173,7 +173,7 @@ def _print_spent(spent: dict[tuple[str, str], float], shards: int) -> None:
     """Milliseconds of processor time a question, and how the ingress grows with the shards."""
     for name, count in (("one", 1), ("several", shards)):
         kinds = ", ".join(f"{kind} {spent[name, kind]:.1f}" for kind in ("ingress", "encoder", "shard"))
-        print(f"processor time with {count} shards, ms a question: {kinds}")
+        print(f"processor time in {count} shards, ms a question: {kinds}")
     further = (spent["several", "ingress"] - spent["one", "ingress"]) / max(shards - 1, 1)
     computed = ", ".join(f"{n}: {spent['one', 'ingress'] + (n - 1) * further:.0f}" for n in (8, 16, 32, 100))
     print(f"each further shard costs the ingress {further:.1f} ms; computed for more of them: {computed}")

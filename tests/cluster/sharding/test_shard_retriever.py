@@ -34,7 +34,7 @@ def few(candidates: int) -> Iterator[None]:
         if candidates:
             for module in (pairs, shard_retrieval):
                 patches.enter_context(patch.object(module, "first_depth", lambda *_: candidates))
-            patches.enter_context(patch.object(shard, "PHRASES_A_RESULT", 1))
+            patches.enter_context(patch.object(shard, "PHRASES_PER_RESULT", 1))
         yield
 
 

@@ -1,6 +1,7 @@
 """What Ray Serve runs: the encoder, the shards, the description of a version, and the ingress."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -36,7 +37,7 @@ class VersionDescription:
     replicas: int
 
 
-class _Replica:
+class _Replica(ABC):
     """Answers calls in threads, and asks to be restarted if one of them does not end."""
 
     def __init__(self) -> None:
@@ -62,8 +63,8 @@ class _Replica:
             deadline.cancel()
             raise
 
-    def _call(self, method: str, arguments: tuple[Any, ...], deadline: Deadline) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _call(self, method: str, arguments: tuple[Any, ...], deadline: Deadline) -> Any: ...
 
     def check_health(self) -> None:
         """Called by Ray Serve."""

@@ -25,10 +25,10 @@ from densephrases.search.scoring.candidates import Candidates, Proposals
 from densephrases.search.scoring.identified import IdentifiedPassages
 from densephrases.search.scoring.pairs import Head, Phrases
 from densephrases.search.scoring.windows import Hits, Queries
+from densephrases.search.selection.distinct_results import PHRASES_PER_RESULT
 from densephrases.search.timings import Timings
 from densephrases.text.documents import Document
 
-PHRASES_A_RESULT = 12  # are sent, of which shards select no results themselves
 PASSAGE_BITS = 40  # of a passage's number in its segment, in the key of a passage
 _NUMBER = (1 << PASSAGE_BITS) - 1
 
@@ -101,7 +101,7 @@ class Shard:
         ends: Sequence[Hits],
         check: Check,
     ) -> ShardHeads:
-        """Of phrases so many that the results are likely to be among them: to select these twice costs more."""
+        """Of phrases, the best are sent, and the results are selected from those of all shards."""
         nothing_short = np.zeros(len(queries), dtype=bool)
         candidates = Candidates.from_hits(starts, ends, scope.segments, queries.terms, nothing_short)
         texts = SegmentTexts(scope.segments)
@@ -109,7 +109,7 @@ class Shard:
         if query.aim.unit != "phrase":
             return self._sent(search.around(queries, candidates), queries, query, texts)
         found = search.phrases(queries, candidates)
-        return self._sent([_best(each, PHRASES_A_RESULT * query.aim.wanted) for each in found], queries, query, texts)
+        return self._sent([_best(each, PHRASES_PER_RESULT * query.aim.wanted) for each in found], queries, query, texts)
 
     def boundary_scores(self, rows: Sequence[tuple[int, int, int]], start_D: Floats, end_D: Floats) -> list[Floats]:
         """The inner products of the first and the last row of phrases, given by segment, first and last row."""
@@ -184,7 +184,7 @@ class Shard:
 
 
 def _best(phrases: Phrases, count: int) -> Head:
-    """At least so many of the best."""
+    """The best phrases, and those that score as much as the last of them."""
     best = phrases.best(count)
     return Head(best, best, enough=len(best) < len(phrases))
 

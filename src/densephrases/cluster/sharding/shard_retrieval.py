@@ -8,6 +8,7 @@ rows at once, more of them than are likely to be chosen, and is asked again only
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -76,9 +77,7 @@ class ShardRetrieval:
             return
         with self._timings.measured("candidates"):
             rows = self._candidates(questions, depth, effort)
-        self._select(
-            questions, lambda *asked: self._sent_ahead(rows, *asked), lambda *asked: self._around(rows, *asked)
-        )
+        self._select(questions, partial(self._sent_ahead, rows), partial(self._around, rows))
         missing = [not self._distinct.suffice(self._results[question]) for question in questions.tolist()]
         yield questions, np.array(missing, dtype=bool), rows.short_B
 
