@@ -20,6 +20,7 @@ class ShardsInProcess(Shards):
         self.shards = shards
         self.failing = dict(failing or {})
         self.calls: list[tuple[str, int]] = []
+        self.seconds: list[float] = []  # that they had
 
     @property
     def count(self) -> int:
@@ -27,6 +28,7 @@ class ShardsInProcess(Shards):
 
     def ask(self, method: str, calls: Mapping[int, Arguments], seconds: float, check: Check = go_on) -> dict[int, Any]:
         replies = {}
+        self.seconds.append(seconds)
         for shard, arguments in calls.items():
             self.calls.append((method, shard))
             if shard not in self.failing.get(method, ()):

@@ -10,8 +10,10 @@ from densephrases import Document, PhraseIndex
 from densephrases.cluster.sharding.assignment import assigned
 from densephrases.cluster.sharding.shard import Shard
 from densephrases.cluster.sharding.sharded_index import IndexVersion, IndexVersions, ShardedIndex
+from densephrases.cluster.sharding.shards import MOST_SECONDS
 from densephrases.errors import ShardsUnavailableError
 from densephrases.index.snapshot import Snapshot
+from densephrases.search.deadline import Deadline
 from tests.cluster.sharding.in_process import ShardsInProcess
 from tests.index.made_up import HashEncoder
 
@@ -118,6 +120,21 @@ def test_a_shard_that_fails_is_not_asked_again_by_the_same_search(versions: Vers
     versions.failing.clear()
     index._version.shards.failing.clear()  # type: ignore[attr-defined]
     assert index.search(QUESTIONS[2]).complete, "the next search asks it again"
+
+
+@pytest.mark.parametrize(("allow_partial", "most"), [(True, 500.0), (False, 1000.0)])
+def test_shards_that_hang_leave_time_for_the_answers_of_the_others(
+    versions: Versions, allow_partial: bool, most: float
+) -> None:
+    index = versions.sharded()
+    shards = index._version.shards
+    assert isinstance(shards, ShardsInProcess)
+    index.search(QUESTIONS[0], allow_partial=allow_partial, deadline=Deadline.after(1000.0))
+    assert set(shards.seconds) == {MOST_SECONDS}, "that a shard has for a call, however late the deadline"
+    index = ShardedIndex(index._version, index.encoder, versions, shard_seconds=2000.0)
+    shards.seconds.clear()
+    index.search(QUESTIONS[0], allow_partial=allow_partial, deadline=Deadline.after(1000.0))
+    assert max(shards.seconds) == pytest.approx(most, rel=0.1)
 
 
 def test_no_shard_at_all(versions: Versions) -> None:

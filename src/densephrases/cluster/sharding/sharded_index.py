@@ -1,5 +1,6 @@
 """An index whose segments are served in shards: it answers as `PhraseIndex` does with all of them on one machine."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -58,7 +59,8 @@ class ShardedIndex(AnsweringIndex):
         version: What is searched.
         encoder: Of questions.
         versions: Where newer ones come from.
-        shard_seconds: That a shard has for one call; it has less if the deadline of the search is near.
+        shard_seconds: That a shard has for one call; it has less if the deadline of the search is near, and where
+            partial answers are allowed at most half of what is left until then.
         catalog: That of the same version, if it is known.
     """
 
@@ -124,7 +126,9 @@ class ShardedIndex(AnsweringIndex):
         self, questions: Sequence[str], request: SearchRequest, timings: Timings | None, deadline: Deadline | None
     ) -> list[AnswerList]:
         def seconds() -> float:
-            return self._shard_seconds if deadline is None else min(self._shard_seconds, deadline.seconds_left)
+            """Partial answers need time after the shards that hang."""
+            left = math.inf if deadline is None else deadline.seconds_left
+            return min(self._shard_seconds, left / 2 if request.allow_partial else left)
 
         session = ShardSession(self._version.shards, allow_partial=request.allow_partial, seconds=seconds)
         retriever = ShardRetriever(self._catalog, session)
