@@ -81,6 +81,7 @@ COVERED_BY = {
     "index/candidates/base": "index/candidates/test_exact",
     "index/candidates/ivf_training": "index/candidates/test_ivf",
     "index/candidates/passages": "index/candidates/test_passage_lists",
+    "index/candidates/cluster_training": "index/candidates/test_clusters",
     "index/files/lock": "index/test_folder",
     "index/former_manifest": "index/test_former_versions",
     "index/info": "index/test_folder",

@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-CandidateKind = Literal["exact", "passages", "ivf-pq", "ivf-sq4"]
+CandidateKind = Literal["exact", "passages", "clusters", "ivf-pq", "ivf-sq4"]
 CANDIDATE_KINDS: tuple[CandidateKind, ...] = get_args(CandidateKind)
 
 Quantizer = Literal["fp16", "int8", "int4", "pq"]

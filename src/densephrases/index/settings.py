@@ -53,9 +53,10 @@ class IndexSettings:
         for name, least in {"dim": 1, "passage_tokens": 1, "overlap": 0, "title_tokens": 0, "max_words": 1}.items():
             if not least <= getattr(self, name) <= _MOST:
                 raise ConfigError(f"{name}={getattr(self, name)} is not a whole number from {least} to {_MOST:,}.")
-        if self.candidates == "passages" and self.quantizer != "pq":
+        if self.candidates in ("passages", "clusters") and self.quantizer != "pq":
             raise ConfigError(
-                f"candidates='passages' goes with quantizer='pq', not with {self.quantizer!r}; change one of them."
+                f"candidates={self.candidates!r} goes with quantizer='pq', not with {self.quantizer!r}; "
+                "change one of them."
             )
 
     @classmethod

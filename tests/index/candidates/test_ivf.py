@@ -10,20 +10,23 @@ from densephrases.arrays import Ints
 from densephrases.index.candidates import exact
 from densephrases.index.candidates import ivf as ivf_module
 from densephrases.index.candidates.base import CandidateIndex
-from densephrases.index.candidates.ivf import IvfCandidates, least_rescored, probed_lists
-from densephrases.index.candidates.ivf_training import build_ivf
+from densephrases.index.candidates.by_kind import open_candidates, write_candidates
+from densephrases.index.candidates.ivf import least_rescored, probed_lists
 from densephrases.index.candidates.passages import PassageCandidates
-from tests.index.candidates.oracle import clustered, oracle
+from tests.index.candidates.oracle import clustered, contents, oracle
 from tests.index.made_up import store_of
 
 
 @pytest.fixture(
-    scope="module", params=[*product(["ivf-pq", "ivf-sq4"], ["int8", "pq"]), ("passages", "pq")], ids=" ".join
+    scope="module",
+    params=[*product(["ivf-pq", "ivf-sq4"], ["int8", "pq"]), ("passages", "pq"), ("clusters", "pq")],
+    ids=" ".join,
 )
-def approximate(request: pytest.FixtureRequest) -> CandidateIndex:
+def approximate(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> CandidateIndex:
     kind, quantizer = request.param
-    store = store_of(clustered(5000, 64), quantizer)
-    return PassageCandidates(store) if kind == "passages" else IvfCandidates(store, build_ivf(store, kind))
+    store, folder = store_of(clustered(5000, 64), quantizer), tmp_path_factory.mktemp("candidates")
+    write_candidates(store, kind, folder)
+    return open_candidates(contents(folder), kind, store)
 
 
 def recall(found: Ints, best: Ints) -> float:

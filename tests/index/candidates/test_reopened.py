@@ -14,7 +14,7 @@ from tests.index.made_up import DIM, CodedEncoder, long_text
 
 ENCODER = CodedEncoder()
 KINDS: list[tuple[Quantizer, CandidateKind]] = [
-    pair for pair in product(QUANTIZERS, CANDIDATE_KINDS) if pair[1] != "passages" or pair[0] == "pq"
+    pair for pair in product(QUANTIZERS, CANDIDATE_KINDS) if pair[1] not in ("passages", "clusters") or pair[0] == "pq"
 ]
 DOCUMENTS = [Document(f"d{number}", long_text(number, 150), f"title {number}") for number in range(24)]
 

@@ -5,8 +5,7 @@ they propose is scored again from the store. So scores do not depend on the kind
 compared.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Self
 
 import faiss
@@ -14,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Bytes, Floats, Ints
+from densephrases.cores import cores, limited_to, side_by_side
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.exact import ExactCandidates, best_of_rows, is_small, refuse_effort, rescored
 from densephrases.index.candidates.ivf_file import read_inverted
 from densephrases.index.kinds import DEFAULT_EFFORT
-from densephrases.index.vectors.store import VectorStore, side_by_side
+from densephrases.index.vectors.store import VectorStore
 
 _LEAST_RESCORED = 400
 _LEAST_RESCORED_OF = 100_000  # vectors; of more vectors, more score nearly as high as the best
@@ -63,17 +63,14 @@ class IvfCandidates(CandidateIndex):
         return rescored(self.store, queries_BD, nearest_BK, oversample * k, check)
 
     def _nearest(self, queries_BD: Floats, wanted: int, parameters: Any, check: Check) -> Ints:
-        """By our own threads: with sixteen of its own, faiss 1.15 compares with a sixteenth of 20,000 lists only.
-
-        Query by query: what faiss finds for one depends on how many there are, and no call of it can be interrupted.
-        """
+        """Query by query: what faiss finds for one depends on how many there are, and none of its calls ends early."""
         compared = len(queries_BD) * parameters.nprobe * len(self.store) // self.index.nlist
-        threads = 1 if compared < _FEW_CODES else faiss.omp_get_max_threads()
+        threads = 1 if compared < _FEW_CODES else cores()
         share = -(-len(queries_BD) // threads) or 1
 
         def nearest(first: int) -> Ints:
             rows = np.empty((min(share, len(queries_BD) - first), wanted), dtype=np.int64)
-            with one_thread(True):
+            with limited_to(1):
                 for number in range(len(rows)):
                     check()
                     rows[number] = self._compared(queries_BD[first + number], wanted, parameters)
@@ -94,18 +91,6 @@ class IvfCandidates(CandidateIndex):
         if allowed is not None:
             parameters.sel = faiss.IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
         return parameters
-
-
-@contextmanager
-def one_thread(small: bool) -> Iterator[None]:
-    """Keep small work of faiss in this thread: on a busy machine another one may start after the work is done."""
-    threads = faiss.omp_get_max_threads()
-    if small:
-        faiss.omp_set_num_threads(1)  # of what the calling thread starts
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(threads)
 
 
 def probed_lists(lists: int, effort: float) -> int:

@@ -1,4 +1,4 @@
-"""Inverted lists of faiss on disk, without the 64-bit id that faiss keeps for each row.
+"""Inverted lists on disk, without the 64-bit id that faiss keeps for each row.
 
 Rows of a list ascend. So it is enough to store the list of each row, in ten bits for a million rows in a thousand
 lists. These bits are stored in planes: the lowest bit of all rows, then the next.
@@ -19,34 +19,48 @@ from densephrases.index.files.checked import write_block_checksums
 from densephrases.index.files.durable import FileEntry, HashedFile
 from densephrases.index.files.mapped import release_pages
 
-EMPTY_FILE = "candidates.faiss"  # centroids and codebooks
+EMPTY_FILE = "candidates.faiss"  # centroids and codebooks of an index of faiss
+LIST_CENTROIDS_FILE = "candidate_centroids.bin"  # of clusters, where the codebooks are the model's
 CODES_FILE = "candidate_codes.bin"  # of all lists in turn, in the layout of faiss
 LISTS_FILE = "candidate_lists.bin"
 CANDIDATE_CHECKSUMS_FILE = "candidate_checksums.bin"  # of the blocks of these
-INVERTED_FILES = (EMPTY_FILE, CODES_FILE, LISTS_FILE, CANDIDATE_CHECKSUMS_FILE)
+INVERTED_FILES = (EMPTY_FILE, LIST_CENTROIDS_FILE, CODES_FILE, LISTS_FILE, CANDIDATE_CHECKSUMS_FILE)
 
 Lists = NDArray[np.uint16]
 
-# Shape suffixes: N rows, L lists.
+_MOST_LISTS = 1 << 16
+
+# Shape suffixes: N rows, L lists, K components.
 
 
 def write_inverted(index: Any, folder: Path) -> dict[str, FileEntry]:
-    """Write an index, which this empties."""
+    """Write an index of faiss, which this empties."""
     lists = faiss.downcast_InvertedLists(index.invlists)
     list_N = np.zeros(index.ntotal, dtype=np.uint16)
-    assert index.nlist <= 1 << 16
     for number in range(index.nlist):
         list_N[_rows(lists, number)] = number
-    written = {
-        CODES_FILE: _write(folder / CODES_FILE, (_codes(lists, number) for number in range(index.nlist))),
-        LISTS_FILE: _write(folder / LISTS_FILE, planes(list_N, index.nlist)),
-    }
+    written = _write_lists(folder, list_N, index.nlist, (_codes(lists, number) for number in range(index.nlist)))
     index.reset()
-    written = {EMPTY_FILE: _write(folder / EMPTY_FILE, [faiss.serialize_index(index)]), **written}
-    checksums = write_block_checksums(
-        folder / CANDIDATE_CHECKSUMS_FILE, {name: file.checksums for name, file in written.items()}
-    )
-    return {**{name: file.entry for name, file in written.items()}, CANDIDATE_CHECKSUMS_FILE: checksums}
+    return _with_checksums(folder, written | {EMPTY_FILE: _write(folder / EMPTY_FILE, [faiss.serialize_index(index)])})
+
+
+def write_clusters(
+    folder: Path, centroids_LK: NDArray[np.float16], list_N: Lists, codes: Iterable[Bytes]
+) -> dict[str, FileEntry]:
+    """Write lists whose codebooks are the model's: centroids, the list of each row, and the codes of all lists."""
+    head = _write(folder / LIST_CENTROIDS_FILE, [centroids_LK.astype("<f2")])
+    return _with_checksums(folder, _write_lists(folder, list_N, len(centroids_LK), codes) | {LIST_CENTROIDS_FILE: head})
+
+
+def read_centroids(files: Callable[[str], Bytes], components: int) -> NDArray[np.float32]:
+    """The centroids of clusters (L, components)."""
+    stored = files(LIST_CENTROIDS_FILE)
+    if not len(stored) or len(stored) % (2 * components) or len(stored) // (2 * components) > _MOST_LISTS:
+        raise _damaged(LIST_CENTROIDS_FILE, f"it has no centroids of {components} numbers")
+    centroids_LK = stored.view("<f2").reshape(-1, components).astype(np.float32)
+    if not np.isfinite(centroids_LK).all():
+        raise _damaged(LIST_CENTROIDS_FILE, "its numbers are not finite")
+    return centroids_LK
 
 
 def read_inverted(files: Callable[[str], Bytes], rows: int, dim: int) -> Any:
@@ -57,6 +71,12 @@ def read_inverted(files: Callable[[str], Bytes], rows: int, dim: int) -> Any:
         raise _damaged(EMPTY_FILE, first_line(error)) from error
     if not _is_empty_ivf(index, dim):
         raise _damaged(EMPTY_FILE, f"it is no empty inverted file of vectors of {dim} numbers")
+    fill_lists(index, files, rows)
+    return index
+
+
+def fill_lists(index: Any, files: Callable[[str], Bytes], rows: int) -> None:
+    """Give an empty index of faiss its rows and codes."""
     list_N = list_numbers(files(LISTS_FILE), rows, index.nlist)
     if list_N is None:
         raise _damaged(LISTS_FILE, f"it does not assign {rows} rows to {index.nlist} lists")
@@ -68,7 +88,6 @@ def read_inverted(files: Callable[[str], Bytes], rows: int, dim: int) -> Any:
     _fill(lists, sizes_L, np.argsort(list_N, kind="stable"), codes)
     release_pages(codes)
     index.ntotal = rows
-    return index
 
 
 def _is_empty_ivf(index: Any, dim: int) -> bool:
@@ -81,7 +100,7 @@ def _is_empty_ivf(index: Any, dim: int) -> bool:
         and index.ntotal == 0
         and index.is_trained
         and index.metric_type == faiss.METRIC_INNER_PRODUCT
-        and 1 <= index.nlist <= 1 << 16
+        and 1 <= index.nlist <= _MOST_LISTS
         and isinstance(centroids, faiss.IndexFlatIP)
         and (centroids.d, centroids.ntotal) == (dim, index.nlist)
         and lists.nlist == index.nlist
@@ -149,6 +168,21 @@ def _code_bytes(lists: Any, sizes: Any) -> Any:
     if isinstance(lists, faiss.BlockInvertedLists):
         return -(-sizes // lists.n_per_block) * lists.block_size
     return sizes * lists.code_size
+
+
+def _write_lists(folder: Path, list_N: Lists, lists: int, codes: Iterable[Bytes]) -> "dict[str, _Written]":
+    assert lists <= _MOST_LISTS
+    return {
+        CODES_FILE: _write(folder / CODES_FILE, codes),
+        LISTS_FILE: _write(folder / LISTS_FILE, planes(list_N, lists)),
+    }
+
+
+def _with_checksums(folder: Path, written: "dict[str, _Written]") -> dict[str, FileEntry]:
+    checksums = write_block_checksums(
+        folder / CANDIDATE_CHECKSUMS_FILE, {name: file.checksums for name, file in written.items()}
+    )
+    return {**{name: file.entry for name, file in written.items()}, CANDIDATE_CHECKSUMS_FILE: checksums}
 
 
 @dataclass(frozen=True, slots=True)

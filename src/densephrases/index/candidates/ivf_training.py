@@ -6,7 +6,7 @@ import faiss
 import numpy as np
 
 from densephrases.arrays import Floats
-from densephrases.index.candidates.ivf import one_thread
+from densephrases.cores import cores, limited_to
 from densephrases.index.files.mapped import release_pages
 from densephrases.index.kinds import CandidateKind
 from densephrases.index.vectors.store import VectorStore
@@ -26,9 +26,9 @@ def build_ivf(store: VectorStore, kind: CandidateKind) -> Any:
     assert len(store) >= FEWEST_CLUSTERED
     clusters = round(len(store) ** 0.5)
     sample_ND = _training_sample(store, max(_TRAINING_VECTORS * clusters, _LEAST_TRAINING_VECTORS))
-    with one_thread(len(store) < _FEW_VECTORS):
+    with limited_to(1 if len(store) < _FEW_VECTORS else cores()):  # another thread may start after little work is done
         index = _empty_ivf(kind, _clustered(sample_ND, clusters), clusters, _subquantizers(store.dim))
-        with one_thread(True):  # many clusterings of few vectors
+        with limited_to(1):  # many clusterings of few vectors
             index.train(sample_ND)
         for first in range(0, len(store), _ADDED_VECTORS):
             index.add(store.decode(slice(first, first + _ADDED_VECTORS)))

@@ -28,6 +28,11 @@ class PassageCentroids:
         passages, passage_N = np.unique(owners(self.edges_P, rows_N), return_inverse=True)
         return self.codec.decode(self.records_P[passages])[passage_N]
 
+    def row_components(self, rows_N: Ints) -> Floats:
+        """Those of the centroid of each row's passage (N, K)."""
+        passages, passage_N = np.unique(owners(self.edges_P, rows_N), return_inverse=True)
+        return np.asarray(self.components(passages)[passage_N])
+
     def scorer(self, queries_BD: Floats) -> Callable[[Ints], Floats]:
         """Gives the inner products (B, N) of queries with the centroids of rows."""
         projected_BK, mean_B1 = self.codec.project_queries(queries_BD), (queries_BD @ self.codec.mean_D)[:, None]

@@ -3,16 +3,15 @@
 Each vector is encoded by itself, or as its residual relative to the centroid of its passage.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Self, TypeVar
+from typing import Self
 
-import faiss
 import numpy as np
 
 from densephrases.arrays import Floats, Ints
 from densephrases.built_once import BuiltOnce
+from densephrases.cores import cores, side_by_side
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.files.checked import CheckedArray
 from densephrases.index.kinds import Quantizer
@@ -22,7 +21,6 @@ from densephrases.quantize.base import IndexCodec, Records
 from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.quantize.product import PQCodec
 
-Result = TypeVar("Result")
 RowScorer = Callable[[Ints, Records], Floats]
 """Scores of rows by their numbers and records."""
 
@@ -100,7 +98,7 @@ class VectorStore:
         Each depends on the query and the row alone, to the last digit.
         """
         scores_N = np.empty(len(rows_N), dtype=np.float32)
-        threads = faiss.omp_get_max_threads() if len(rows_N) >= _SHARED_ROWS else 1
+        threads = cores() if len(rows_N) >= _SHARED_ROWS else 1
         share = -(-len(queries_BD) // threads) or 1
 
         def score(first: int) -> None:
@@ -133,11 +131,3 @@ class VectorStore:
 
     def _numbered(self, rows_N: Ints | slice) -> Ints:
         return np.arange(*rows_N.indices(len(self))) if isinstance(rows_N, slice) else rows_N
-
-
-def side_by_side(work: Callable[[int], Result], shares: Sequence[int]) -> list[Result]:
-    """Each share in a thread of its own; a single share in this thread."""
-    if len(shares) <= 1:
-        return list(map(work, shares))
-    with ThreadPoolExecutor(len(shares), "score") as executor:
-        return list(executor.map(work, shares))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from densephrases.arrays import Floats, Ints, Mask
+from densephrases.cores import side_by_side
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.segment.reader import Segment
 from densephrases.search.scoring.identified import IdentifiedPassages
@@ -15,6 +16,7 @@ from densephrases.search.scoring.windows import Hits, Queries
 
 OVERSAMPLE = 4  # candidates per candidate that is kept, if lexical overlap reorders them
 _ROW_BITS = 40
+_SIDE_BY_SIDE_ROWS = 1_000_000  # of fewer, threads take as long as they save
 
 # Shape suffixes: B questions, D vector size, K candidates of a question, N rows.
 
@@ -105,10 +107,12 @@ class Proposals:
     ) -> "Proposals":
         both_BD = np.concatenate([queries.start_BD, queries.end_BD])
         oversample = 1 if terms is None else OVERSAMPLE
-        found = [
-            s.segment.candidates.search(both_BD, min(count, s.rows), s.allowed_R, effort, oversample, check)
-            for s in segments
-        ]
+
+        def propose(s: SearchableSegment) -> tuple[Floats, Ints]:
+            return s.segment.candidates.search(both_BD, min(count, s.rows), s.allowed_R, effort, oversample, check)
+
+        many = sum(each.rows for each in segments) >= _SIDE_BY_SIDE_ROWS
+        found = side_by_side(propose, segments) if many else list(map(propose, segments))
         empty = len(both_BD), 0
         rows_BK = np.concatenate([np.zeros(empty, np.int64), *(rows for _, rows in found)], axis=1)
         scores_BK = np.concatenate([np.zeros(empty, np.float32), *(scores for scores, _ in found)], axis=1)

@@ -1,0 +1,194 @@
+"""Clusters of the token vectors of a segment, and their coarse codes relative to these.
+
+Clusters are directions: questions differ in which way they point, and the inner product with a long centroid would be
+large for most of them. They are in two levels: a vector is compared with all branches, then with the clusters of the
+nearest few, which is a twentieth of all. All is computed from components, which is what a store holds of its vectors.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from densephrases.arrays import Bytes, Floats, Ints
+from densephrases.cores import cores, side_by_side
+from densephrases.index.candidates.coarse_lists import compared_codes, packed
+from densephrases.index.files.mapped import release_pages
+from densephrases.index.vectors.store import VectorStore
+from densephrases.quantize.codebooks import ProductQuantizer
+from densephrases.quantize.nearest import product_in_blocks
+from densephrases.quantize.product import ResidualPQCodec
+
+_CLUSTERS_PER_ROOT = 4  # times the square root of the number of vectors
+_SAMPLED = 32  # vectors for each cluster
+_BRANCH_SAMPLED = 400
+_ROUNDS = 6
+_REFINEMENTS = 2  # of all clusters, with vectors from neighbouring branches
+_NEAR_BRANCHES = 4
+_ROWS_AT_ONCE = 16_384
+_PACKED_ROWS = 1 << 18
+_SEED = 20
+_MOST_CLUSTERS = 1 << 15
+
+# Shape suffixes: N token vectors (rows), D vector size, K components, L clusters, G branches, C codes.
+
+
+@dataclass(frozen=True, slots=True)
+class ClusteredRows:
+    """What a search by clusters needs of a segment.
+
+    Attributes:
+        centroids_LK: The mean of each cluster, as components.
+        list_N: The cluster of each row.
+        codes_NC: Codes of four bits of what a row is beyond the centroid.
+    """
+
+    centroids_LK: NDArray[np.float16]
+    list_N: NDArray[np.uint16]
+    codes_NC: Bytes
+
+    @classmethod
+    def of_store(cls, store: VectorStore) -> Self:
+        codec, rows = _codec(store), len(store)
+        count = min(round(_CLUSTERS_PER_ROOT * rows**0.5), _MOST_CLUSTERS, rows)
+        sampled = np.random.default_rng(_SEED).choice(rows, min(_SAMPLED * count, rows), replace=False)
+        clusters = Clusters.trained(components_of(store, np.sort(sampled)), count, codec.product_quantizer)
+        centroids_LK = clusters.centroids_LK.astype(np.float16)
+        list_N = np.empty(rows, dtype=np.uint16)
+        codes_NC = np.empty((rows, compared_codes(store.dim)), dtype=np.uint8)
+        threads = cores()
+
+        def assign(thread: int) -> None:
+            for first in range(thread * _ROWS_AT_ONCE, rows, threads * _ROWS_AT_ONCE):
+                block = slice(first, min(first + _ROWS_AT_ONCE, rows))
+                components_NK = components_of(store, np.arange(block.start, block.stop))
+                list_N[block] = clusters.nearest(components_NK)
+                beyond_NK = components_NK - centroids_LK[list_N[block]]
+                codes_NC[block] = codec.coarse_codes(beyond_NK, codes_NC.shape[1])
+
+        side_by_side(assign, range(threads))
+        release_pages(store.records_N.values)
+        return cls(centroids_LK, list_N, codes_NC)
+
+    def packed_codes(self) -> Iterator[Bytes]:
+        """The codes of all lists in turn, in the layout of faiss."""
+        order_N = np.argsort(self.list_N, kind="stable")
+        sizes_L = np.bincount(self.list_N, minlength=len(self.centroids_LK))
+        edges_L = np.cumsum([0, *sizes_L])
+        first = 0
+        while first < len(sizes_L):
+            last = max(int(np.searchsorted(edges_L, edges_L[first] + _PACKED_ROWS, side="right")) - 1, first + 1)
+            yield packed(self.codes_NC[order_N[edges_L[first] : edges_L[last]]], sizes_L[first:last])
+            first = last
+
+
+class Directions(NamedTuple):
+    """Unit vectors: the inner product of a vector with each is `components @ weights_KL + offset_L`."""
+
+    weights_KL: Floats
+    offset_L: Floats
+
+    @classmethod
+    def of_means(cls, centroids_LK: Floats, pq: ProductQuantizer) -> Self:
+        vectors_LD = pq.mean_D + centroids_LK @ pq.reconstruction_KD
+        vectors_LD /= np.maximum(np.linalg.norm(vectors_LD, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        return cls(np.ascontiguousarray(pq.reconstruction_KD @ vectors_LD.T), vectors_LD @ pq.mean_D)
+
+    def products(self, components_NK: Floats) -> Floats:
+        return np.asarray(product_in_blocks(components_NK, self.weights_KL) + self.offset_L, dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """The clusters of each branch, one branch after the other."""
+
+    branches: Directions
+    centroids_LK: Floats
+    directions: list[Directions]  # of the clusters of each branch
+
+    @classmethod
+    def trained(cls, components_NK: Floats, count: int, pq: ProductQuantizer) -> Self:
+        random = np.random.default_rng(_SEED)
+        branches = max(round(count**0.5), 1)
+        some_N = random.permutation(len(components_NK))[: _BRANCH_SAMPLED * branches]
+        branch_GK = _k_means(components_NK[some_N], branches, pq, random)
+        level = Directions.of_means(branch_GK, pq)
+        branch_N = level.products(components_NK).argmax(axis=1)
+        members = [components_NK[branch_N == branch] for branch in range(len(branch_GK))]
+        counts = [min(max(count * len(each) // len(components_NK), 1), len(each)) for each in members]
+        parts = [_k_means(each, wanted, pq, random) for each, wanted in zip(members, counts, strict=True)]
+        clusters = cls._of_parts(level, parts, pq)
+        for _ in range(_REFINEMENTS):
+            clusters = clusters._refined(components_NK, pq)
+        return clusters
+
+    @classmethod
+    def _of_parts(cls, branches: Directions, parts: list[Floats], pq: ProductQuantizer) -> Self:
+        return cls(branches, np.concatenate(parts), [Directions.of_means(part, pq) for part in parts])
+
+    @property
+    def edges_G(self) -> Ints:  # noqa: N802
+        return np.cumsum([0, *(len(each.offset_L) for each in self.directions)])
+
+    def _refined(self, components_NK: Floats, pq: ProductQuantizer) -> Self:
+        """With the means of the vectors that are nearest; without clusters that are nearest to none."""
+        means_LK, sizes_L = _means(components_NK, self.nearest(components_NK), len(self.centroids_LK))
+        edges = pairwise(self.edges_G.tolist())
+        parts = [means_LK[first:last][sizes_L[first:last] > 0] for first, last in edges]
+        return self._of_parts(self.branches, parts, pq)
+
+    def nearest(self, components_NK: Floats) -> Ints:
+        """The cluster whose direction has the largest inner product, among those of the nearest branches."""
+        near = min(_NEAR_BRANCHES, len(self.directions))
+        products_NG = self.branches.products(components_NK)
+        branches_N = np.argpartition(-products_NG, near - 1, axis=1)[:, :near].ravel()
+        by_branch = np.argsort(branches_N, kind="stable")
+        edges = np.searchsorted(branches_N[by_branch], np.arange(len(self.directions) + 1)).tolist()
+        nearest_N, best_N = np.zeros(len(components_NK), dtype=np.int64), np.full(len(components_NK), -np.inf)
+        branches = zip(self.directions, self.edges_G.tolist(), pairwise(edges), strict=False)
+        for directions, first_cluster, (first, last) in branches:
+            if first < last and len(directions.offset_L):
+                rows = by_branch[first:last] // near
+                products_NL = directions.products(components_NK[rows])
+                column_N = products_NL.argmax(axis=1)
+                product_N = products_NL[np.arange(len(rows)), column_N]
+                better = product_N > best_N[rows]
+                best_N[rows[better]] = product_N[better]
+                nearest_N[rows[better]] = first_cluster + column_N[better]
+        return nearest_N
+
+
+def components_of(store: VectorStore, rows_N: Ints) -> Floats:
+    """Of whole vectors, those of their passages' centroids included (N, K)."""
+    assert store.centroids is not None
+    return np.asarray(_codec(store).components(store.records_N[rows_N]) + store.centroids.row_components(rows_N))
+
+
+def _codec(store: VectorStore) -> ResidualPQCodec:
+    assert isinstance(store.codec, ResidualPQCodec)
+    return store.codec
+
+
+def _k_means(components_NK: Floats, count: int, pq: ProductQuantizer, random: np.random.Generator) -> Floats:
+    """Means of at most `count` clusters by direction."""
+    means_LK = components_NK[random.choice(len(components_NK), min(count, len(components_NK)), replace=False)]
+    for _ in range(_ROUNDS if len(means_LK) > 1 else 0):
+        nearest_N = Directions.of_means(means_LK, pq).products(components_NK).argmax(axis=1)
+        means_LK, sizes_L = _means(components_NK, nearest_N, len(means_LK))
+        means_LK = means_LK[sizes_L > 0]
+    return means_LK
+
+
+def _means(components_NK: Floats, nearest_N: Ints, count: int) -> tuple[Floats, Ints]:
+    """The mean (count, K) and the number of the vectors of each cluster; zeros where there are none."""
+    sizes_L = np.bincount(nearest_N, minlength=count)
+    means_LK = np.zeros((count, components_NK.shape[1]), dtype=np.float32)
+    filled = np.flatnonzero(sizes_L)
+    if len(filled):
+        order = np.argsort(nearest_N, kind="stable")
+        sums = np.add.reduceat(components_NK[order], (np.cumsum(sizes_L) - sizes_L)[filled], axis=0)
+        means_LK[filled] = sums / sizes_L[filled, None]
+    return means_LK, sizes_L
