@@ -22,8 +22,9 @@ def test_scores_are_products_with_what_is_decoded(dim: int, count: int, queries:
         records, asked = codec.encode(vectors(count, dim)), vectors(queries, dim, seed=1)
         expected = asked @ codec.decode(records).T
         np.testing.assert_allclose(codec.scorer(asked)(records), expected, atol=1e-3)
-        own = [scorer(records) for scorer in codec.scorers(asked)]
-        np.testing.assert_allclose(np.reshape(own, expected.shape), expected, atol=1e-3)
+        query_N, row_N = (each.ravel() for each in np.indices(expected.shape))
+        own = codec.pair_scorer(asked)(records[row_N], query_N)
+        np.testing.assert_allclose(own.reshape(expected.shape), expected, atol=1e-3)
 
 
 def test_a_vector_is_encoded_by_the_nearest_centroids() -> None:

@@ -1,17 +1,19 @@
 """The interface of codecs: vectors to records of a few bytes and back, and scores without decoding."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Floats
+from densephrases.arrays import Floats, Ints
 from densephrases.quantize.codebooks import ProductQuantizer
 
 Records = NDArray[Any]
 Scorer = Callable[[Records], Floats]
+PairScorer = Callable[[Records, Ints], Floats]
 
 # Shape suffixes: B queries, N vectors, P passages, D vector size.
 
@@ -40,8 +42,8 @@ class Codec(ABC):
         """Gives the inner products (B, N) of the queries with decoded records; their last digits may vary."""
 
     @abstractmethod
-    def scorers(self, queries_BD: Floats) -> list[Scorer]:
-        """One for each query, which gives its inner products (N) with records of its own.
+    def pair_scorer(self, queries_BD: Floats) -> PairScorer:
+        """Gives the inner products (N) of records with a query each, given by ascending numbers.
 
         A score depends on its query and its record alone, to the last digit.
         """
@@ -65,6 +67,17 @@ class IndexCodec(Codec):
     @abstractmethod
     def to_bytes(self) -> bytes:
         """What an index stores of it."""
+
+
+def in_turn(scorers: Sequence[Scorer]) -> PairScorer:
+    """Scores the records of one query after the other."""
+
+    def scores(records_N: Records, query_N: Ints) -> Floats:
+        edges = np.searchsorted(query_N, np.arange(len(scorers) + 1)).tolist()
+        own = [score(records_N[slice(*edge)]) for score, edge in zip(scorers, pairwise(edges), strict=True)]
+        return np.concatenate([np.zeros(0, dtype=np.float32), *own])
+
+    return scores
 
 
 def passage_centroids(vectors_ND: NDArray[np.floating[Any]], rows_P: NDArray[np.int64]) -> Floats:

@@ -29,6 +29,10 @@ def one_thread_product(points_NM: Points, matrix_MV: Points) -> Points:
     Once awake they keep cores busy for 70 ms, which faiss needs next. And several threads encode vectors: each of them
     would wake one for every core.
     """
+    columns = max(_ONE_THREAD // (_TILE * len(matrix_MV)), 1)
+    if columns < matrix_MV.shape[1]:
+        parts = range(0, matrix_MV.shape[1], columns)
+        return np.hstack([one_thread_product(points_NM, matrix_MV[:, part : part + columns]) for part in parts])
     few = _ONE_THREAD // matrix_MV.size
     return product_in_blocks(points_NM, matrix_MV, max(few - few % _TILE, 1))
 

@@ -4,15 +4,15 @@ A score is a sum over bytes of table entries. For vectors that a single query is
 work than decoding. The upper four bits of a byte are a coarser code of the same components; candidates are found by it.
 """
 
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Bytes, Floats, inner_products
+from densephrases.arrays import Bytes, Floats, Ints, inner_products
 from densephrases.errors import ConfigError
-from densephrases.quantize.base import Codec, IndexCodec, Records, Scorer
+from densephrases.quantize.base import Codec, IndexCodec, PairScorer, Records, Scorer
 from densephrases.quantize.codebooks import VALUES, Codebooks, ProductQuantizer
 from densephrases.quantize.nearest import nearest_centroids, product_in_blocks
 
@@ -63,11 +63,20 @@ class PQCodec(Codec):
         mean_B1 = (queries_BD @ self.mean_D)[:, None]
         return lambda records_N: np.asarray(queries_BK @ self.components(records_N).T + mean_B1, dtype=np.float32)
 
-    def scorers(self, queries_BD: Floats) -> list[Scorer]:
+    def pair_scorer(self, queries_BD: Floats) -> PairScorer:
         """By tables of what each byte adds to a score."""
         added_BFV = self._added(self.project_queries(queries_BD))
         mean_B = inner_products(queries_BD, self.mean_D)
-        return [_summing(added_FV, mean) for added_FV, mean in zip(added_BFV, mean_B, strict=True)]
+        size = added_BFV[:1].size
+        first_F = VALUES * np.arange(added_BFV.shape[1])
+        ones_F = np.ones(added_BFV.shape[1], dtype=np.float32)
+
+        def scores(records_N: Records, query_N: Ints) -> Floats:
+            codes_NF = records_N.view(np.uint8).reshape(len(records_N), len(first_F))
+            places_NF = codes_NF + (first_F + size * query_N[:, None])
+            return np.asarray(inner_products(added_BFV.take(places_NF), ones_F) + mean_B[query_N])
+
+        return scores
 
     def _added(self, queries_BK: Floats) -> Floats:
         """What each value of each byte adds to scores (B, F, V)."""
@@ -155,21 +164,3 @@ def require_pq(pq: ProductQuantizer | None) -> ProductQuantizer:
             "learn it with `densephrases tune quantizer MODEL DATA`, or choose int8."
         )
     return pq
-
-
-def _summing(added_FV: Floats, mean: np.float32) -> Scorer:
-    """Scores records by what each value of each byte adds to the score of the mean."""
-    first_F = _first_places(len(added_FV))
-    ones_F = np.ones(len(added_FV), dtype=np.float32)
-
-    def scores(records_N: Records) -> Floats:
-        codes_NF = records_N.view(np.uint8).reshape(len(records_N), len(first_F))
-        return np.asarray(inner_products(added_FV.take(codes_NF + first_F), ones_F) + mean)
-
-    return scores
-
-
-@cache
-def _first_places(size: int) -> NDArray[np.unsignedinteger[Any]]:
-    """Where the values of each byte begin in a table of all, in the narrowest type, as they are added to all codes."""
-    return (VALUES * np.arange(size)).astype(np.min_scalar_type(VALUES * size))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats, inner_products
-from densephrases.quantize.base import IndexCodec, Records, Scorer
+from densephrases.quantize.base import IndexCodec, PairScorer, Records, Scorer, in_turn
 from densephrases.quantize.codebooks import ProductQuantizer
 
 _SHRINK_VECTORS = 16  # with mean 0 and equal spread, added to what is fitted: steadies it where vectors are few
@@ -88,8 +88,8 @@ class HalfCodec(StandardizedCodec):
     def scorer(self, queries_BD: Floats) -> Scorer:
         return lambda records_N: np.asarray(queries_BD @ self.decode(records_N).T, dtype=np.float32)
 
-    def scorers(self, queries_BD: Floats) -> list[Scorer]:
-        return [self._scorer_of(query_D) for query_D in queries_BD]
+    def pair_scorer(self, queries_BD: Floats) -> PairScorer:
+        return in_turn([self._scorer_of(query_D) for query_D in queries_BD])
 
     def _scorer_of(self, query_D: Floats) -> Scorer:
         return lambda records_N: inner_products(self.decode(records_N), query_D)
@@ -131,10 +131,10 @@ class ScalarQuantizer(StandardizedCodec):
 
         return scores
 
-    def scorers(self, queries_BD: Floats) -> list[Scorer]:
+    def pair_scorer(self, queries_BD: Floats) -> PairScorer:
         spread_BD = queries_BD * self.standardization.spread_D
         mean_B = inner_products(queries_BD, self.standardization.mean_D)
-        return [self._scorer_of(spread_D, mean) for spread_D, mean in zip(spread_BD, mean_B, strict=True)]
+        return in_turn([self._scorer_of(spread_D, mean) for spread_D, mean in zip(spread_BD, mean_B, strict=True)])
 
     def _scorer_of(self, spread_D: Floats, mean: np.float32) -> Scorer:
         return lambda records_N: inner_products(self._levels(records_N["codes"]), spread_D) * records_N["scale"] + mean

@@ -19,7 +19,7 @@ from densephrases.index.candidates.coarse_lists import compared_codes, packed
 from densephrases.index.files.mapped import release_pages
 from densephrases.index.vectors.store import VectorStore
 from densephrases.quantize.codebooks import ProductQuantizer
-from densephrases.quantize.nearest import product_in_blocks
+from densephrases.quantize.nearest import one_thread_product
 from densephrases.quantize.product import ResidualPQCodec
 
 _CLUSTERS_PER_ROOT = 4  # times the square root of the number of vectors
@@ -98,7 +98,7 @@ class Directions(NamedTuple):
         return cls(np.ascontiguousarray(pq.reconstruction_KD @ vectors_LD.T), vectors_LD @ pq.mean_D)
 
     def products(self, components_NK: Floats) -> Floats:
-        return np.asarray(product_in_blocks(components_NK, self.weights_KL) + self.offset_L, dtype=np.float32)
+        return np.asarray(one_thread_product(components_NK, self.weights_KL) + self.offset_L, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)

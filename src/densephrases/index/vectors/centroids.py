@@ -1,7 +1,6 @@
 """Passage centroids of a segment whose token vectors are stored as residuals, and scores with them."""
 
 from collections.abc import Callable
-from itertools import pairwise
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from densephrases.quantize.product import PQCodec
 
 _KEPT_BYTES = 1 << 25  # centroids that take no more when decoded stay decoded
 
-# Shape suffixes: B queries, N token vectors, P passages, D vector size, K components.
+# Shape suffixes: B queries, N token vectors, P passages, R runs of rows of one passage, D vector size, K components.
 
 
 class PassageCentroids:
@@ -43,21 +42,20 @@ class PassageCentroids:
 
         return scores
 
-    def own_scores(self, queries_BD: Floats, rows_N: Ints, edges_B: Ints) -> Floats:
-        """Inner products (N) of each query with the centroids of its own rows; fastest if these ascend."""
+    def pair_scorer(self, queries_BD: Floats) -> Callable[[Ints, Ints], Floats]:
+        """Gives the inner products (N) of the centroids of rows with a query each; fastest if its rows ascend."""
         projected_BK = self.codec.project_queries(queries_BD)
         mean_B = inner_products(queries_BD, self.codec.mean_D)
-        passages_N = owners(self.edges_P, rows_N)
-        scores_N = np.empty(len(rows_N), dtype=np.float32)
-        changes_N = passages_N[1:] != passages_N[:-1]
-        for query, (first, stop) in enumerate(pairwise(edges_B.tolist())):
-            if first < stop:
-                (ends,) = changes_N[first : stop - 1].nonzero()
-                runs = np.concatenate([[-1], ends, [stop - first - 1]])
-                components_PK = self.components(passages_N[first + runs[1:]])
-                scores = inner_products(components_PK, projected_BK[query]) + mean_B[query]
-                scores_N[first:stop] = scores.repeat(runs[1:] - runs[:-1])
-        return scores_N
+
+        def scores(rows_N: Ints, query_N: Ints) -> Floats:
+            passages_N = owners(self.edges_P, rows_N)
+            changes_N = (passages_N[1:] != passages_N[:-1]) | (query_N[1:] != query_N[:-1])
+            first_R = np.concatenate([[0], changes_N.nonzero()[0] + 1])[: len(rows_N)]
+            query_R = query_N[first_R]
+            scores_R = inner_products(self.components(passages_N[first_R]), projected_BK[query_R]) + mean_B[query_R]
+            return np.asarray(scores_R.repeat(np.diff(first_R, append=len(rows_N))))
+
+        return scores
 
     def components(self, passages_P: Ints) -> Floats:
         if self._decoded is not None:

@@ -4,7 +4,6 @@ Each vector is encoded by itself, or as its residual relative to the centroid of
 """
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -25,7 +24,7 @@ RowScorer = Callable[[Ints, Records], Floats]
 """Scores of rows by their numbers and records."""
 
 BLOCK_ROWS = 512  # decoded at once: they stay in a core's cache, and no product is large enough to wake other threads
-_OWN_BLOCK_ROWS = 1024  # larger, as they are compared with one query only
+_OWN_BLOCK_ROWS = 2048  # larger, as each is compared with one query only
 _SHARED_ROWS = 16_384  # are scored in a few milliseconds: threads for fewer would not pay
 _NORM_ROWS = 4096  # of which the largest norm is taken
 _ROUNDING = 2.0**-22  # of a sum of 32-bit floats, for each number added; twice as large as it can be
@@ -103,14 +102,12 @@ class VectorStore:
 
         def score(first: int) -> None:
             queries, edges = queries_BD[first : first + share], edges_B[first : first + share + 1]
-            for scorer, (begin, stop) in zip(self.codec.scorers(queries), pairwise(edges.tolist()), strict=True):
+            query_N, begin = np.repeat(np.arange(len(queries)), np.diff(edges)), int(edges[0])
+            score_pairs = self._pair_scorer(queries)
+            for at in range(0, len(query_N), _OWN_BLOCK_ROWS):
                 check()
-                for at in range(begin, stop, _OWN_BLOCK_ROWS):
-                    block = slice(at, min(at + _OWN_BLOCK_ROWS, stop))
-                    scores_N[block] = scorer(self.records_N.take(rows_N[block]))
-            if self.centroids is not None:
-                rows = slice(int(edges[0]), int(edges[-1]))
-                scores_N[rows] += self.centroids.own_scores(queries, rows_N[rows], edges - edges[0])
+                block = rows_N[begin + at : begin + at + _OWN_BLOCK_ROWS][: len(query_N) - at]
+                scores_N[begin + at : begin + at + len(block)] = score_pairs(block, query_N[at : at + len(block)])
 
         side_by_side(score, range(0, len(queries_BD), share))
         return scores_N
@@ -121,6 +118,13 @@ class VectorStore:
         for first in range(0, len(self), block_rows):
             records_N = self.records_N[first : first + block_rows]
             yield first, score(np.arange(first, first + len(records_N)), records_N)
+
+    def _pair_scorer(self, queries_BD: Floats) -> Callable[[Ints, Ints], Floats]:
+        score_pairs = self.codec.pair_scorer(queries_BD)
+        if self.centroids is None:
+            return lambda rows_N, query_N: score_pairs(self.records_N.take(rows_N), query_N)
+        of_centroids = self.centroids.pair_scorer(queries_BD)
+        return lambda rows_N, query_N: score_pairs(self.records_N.take(rows_N), query_N) + of_centroids(rows_N, query_N)
 
     def _scorer(self, queries_BD: Floats) -> RowScorer:
         scorer = self.codec.scorer(queries_BD)
