@@ -28,7 +28,7 @@ from densephrases.model.tokenizer import TokenizedPassage
 from densephrases.quantize.codebooks import ProductQuantizer
 from densephrases.search.ranking.contenders import CONTENDERS
 from densephrases.search.ranking.linear import PhraseRanking
-from densephrases.search.scoring.in_passage import NO_SPAN, Span, SpanPenalties, best_span, ranked_spans
+from densephrases.search.scoring.in_passage import NO_SPAN, Span, SpanPenalties, best_span, extremes, ranked_spans
 from densephrases.search.scoring.lexical import QuestionTerms, TermWeights
 from densephrases.text.searched_text import SearchedText
 from densephrases.text.words import whole_words
@@ -301,16 +301,20 @@ class SpanScorer:
     def _coherency(self, row: int, passage: PassageVectors) -> Floats | None:
         if self.encoded.question_vectors.coherency_B is None:
             return None
+        return np.asarray(self._pairs(passage) * self.encoded.question_vectors.coherency_B[row])
+
+    def _pairs(self, passage: PassageVectors) -> Floats:
+        """What the coherency of each pair of a start and an end is (T, T), but for the question's share."""
         _, _, left, right = self.config.split_parts
-        pairs_TT = passage.vectors_TD[:, left] @ passage.vectors_TD[:, right].T
-        return np.asarray(pairs_TT * self.encoded.question_vectors.coherency_B[row])
+        return np.asarray(passage.vectors_TD[:, left] @ passage.vectors_TD[:, right].T)
 
     def passage_bounds(self, rows: NDArray[Any], best_of_passages: PassageScores) -> Floats:
         """Upper bounds of the phrase scores for each question and passage."""
         questions = self.encoded.question_vectors
         bounds_BP = best_of_passages(questions.start_BD[rows]) + best_of_passages(questions.end_BD[rows])
         if questions.coherency_B is not None:
-            bounds_BP = bounds_BP + self._coherency_bounds(questions.coherency_B[rows])
+            coherency_BP = questions.coherency_B[rows][:, None, None] * self._pair_extremes
+            bounds_BP = bounds_BP + coherency_BP.max(axis=1)
         return bounds_BP
 
     def kept_vectors(self) -> tuple[Floats, NDArray[np.int64]]:
@@ -318,14 +322,11 @@ class SpanScorer:
         kept = [v.vectors_TD[k] for v, k in zip(self.encoded.passage_vectors, self.kept, strict=True)]
         return np.concatenate(kept), np.cumsum([0, *map(len, kept)])
 
-    def _coherency_bounds(self, coherency_B: Floats) -> Floats:
-        _, _, left, right = self.config.split_parts
-        largest_P = [
-            np.linalg.norm(v.vectors_TD[:, left], axis=1).max(initial=0)
-            * np.linalg.norm(v.vectors_TD[:, right], axis=1).max(initial=0)
-            for v in self.encoded.passage_vectors
-        ]
-        return np.asarray(np.abs(coherency_B)[:, None] * np.asarray(largest_P), dtype=np.float32)
+    @cached_property
+    def _pair_extremes(self) -> Floats:
+        """The least and the largest pair of each passage (2, P): one of them bounds coherency, by its sign."""
+        passages = self.encoded.passage_vectors
+        return np.array([extremes(self._pairs(each), each.max_span_T) for each in passages], dtype=np.float32).T
 
     def prediction(self, row: int, number: int, span: Span | None) -> Prediction:
         question = self.encoded.questions[row][1]

@@ -3,12 +3,13 @@
 from random import Random
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from densephrases.arrays import Floats, Ints
-from densephrases.search.scoring.candidates import OVERSAMPLE, Candidates, among_best
+from densephrases.search.scoring.candidates import OVERSAMPLE, Candidates, Proposals, among_best
 from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.search.scoring.windows import Queries
 from tests.search.made_up import MemoryIndex, indexes
@@ -45,6 +46,17 @@ def test_the_best_rows_are_taken(index: MemoryIndex, asked: Queries, count: int)
                 taken += [s - brute.word_cost(number, row) for s, row in zip(scores, rows.tolist(), strict=True)]
             expected = best_scores(segments, asked, question, vector_D, count)
             np.testing.assert_allclose(sorted(taken, reverse=True), expected, rtol=1e-5, atol=1e-4)
+
+
+@given(indexes(), queries())
+def test_segments_side_by_side_propose_the_same(index: MemoryIndex, asked: Queries) -> None:
+    segments = index.searchable()
+    one = Proposals.from_segments(segments, asked, 5, 0.5, asked.terms)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("densephrases.search.scoring.candidates._SIDE_BY_SIDE_ROWS", 0)
+        several = Proposals.from_segments(segments, asked, 5, 0.5, asked.terms)
+    assert np.array_equal(one.rows_BK, several.rows_BK)
+    assert np.array_equal(one.scores_BK, several.scores_BK)
 
 
 @given(npst.arrays(np.int64, (3, 7), elements=st.integers(-2, 2)), st.integers(1, 8), st.randoms())

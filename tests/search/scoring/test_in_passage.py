@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.search.scoring.in_passage import Scores, Span, SpanPenalties, Tokens, best_span, ranked_spans
+from densephrases.search.scoring.in_passage import (
+    Scores,
+    Span,
+    SpanPenalties,
+    Tokens,
+    best_span,
+    extremes,
+    ranked_spans,
+)
 
 SCORES = st.integers(-8, 8).map(float) | st.just(-math.inf)  # whole numbers: sums are exact
 
@@ -45,6 +53,15 @@ def cases(draw: st.DrawFn) -> Case:
     max_span = [draw(st.integers(i, count - 1)) for i in range(count)]
     row = st.lists(st.integers(-8, 8).map(float), min_size=count, max_size=count)
     return Case(start, end, max_span, draw(st.none() | st.lists(row, min_size=count, max_size=count)))
+
+
+@given(cases())
+def test_the_extremes_are_those_of_all_spans(case: Case) -> None:
+    _, _, max_span, pairs = case.arrays()
+    if pairs is None:
+        pairs = np.zeros((len(case.start),) * 2, dtype=np.float32)
+    values = [pairs[i, j] for i in range(len(case.start)) for j in range(i, case.max_span[i] + 1)] or [0]
+    assert extremes(pairs, max_span) == (min(values), max(values))
 
 
 @given(cases(), st.lists(st.integers(0, 8), min_size=81, max_size=81), st.sampled_from([1, 2, 32]))
