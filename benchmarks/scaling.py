@@ -1,7 +1,7 @@
 """How the search for candidates grows with the number of token vectors, and what it finds.
 
-python benchmarks/scaling.py INDEX [--sizes 100000 --sizes 1000000 ...] [--questions FILE] [--work FOLDER]
-    [--json FILE] [--plot FILE]
+python benchmarks/scaling.py INDEX [--sizes 100000 --sizes 1000000 ...] [--candidates KIND] [--questions FILE]
+    [--work FOLDER] [--json FILE] [--plot FILE]
 
 The first vectors are those of INDEX; when they are used up, reflected copies follow: each copy of the collection is
 mirrored along a random half of its principal axes, but for the first ones (--kept), which tell kinds of words rather
@@ -41,7 +41,7 @@ from densephrases.index.candidates.ivf_file import INVERTED_FILES
 from densephrases.index.files.checked import CheckedArray
 from densephrases.index.files.durable import replace_json
 from densephrases.index.files.mapped import map_file, release_pages
-from densephrases.index.kinds import DEFAULT_EFFORT, CandidateKind
+from densephrases.index.kinds import CANDIDATE_KINDS, DEFAULT_EFFORT, CandidateKind
 from densephrases.index.segment.files import CENTROIDS_FILE, VECTORS_FILE
 from densephrases.index.vectors.encoded import EncodedVectors
 from densephrases.index.vectors.store import VectorStore
@@ -93,6 +93,7 @@ def main(
     limit: Annotated[int, typer.Option(help="Questions that are timed.")] = 300,
     judged: Annotated[int, typer.Option(help="Questions whose recall is measured: every vector is looked at.")] = 50,
     effort: Annotated[float, typer.Option(help="From 0, fast, to 1, exhaustive.")] = DEFAULT_EFFORT,
+    candidates: Annotated[str | None, typer.Option(help="Their kind [default: as an index has them].")] = None,
     kept: Annotated[int, typer.Option(help="Principal axes along which copies are not mirrored.")] = KEPT_AXES,
     work: Annotated[Path | None, typer.Option(help="Where stores and candidate indexes are kept.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures here as well.")] = None,
@@ -100,6 +101,7 @@ def main(
 ) -> None:
     """Prints build time, bytes, search time and recall for each size, and the exponent of growth."""
     try:
+        wanted = chosen_kind(candidates)
         opened = PhraseIndex.open(index)
         queries = [encoded(opened, text) for text in read_questions(questions)[:limit]]
         points = []
@@ -107,7 +109,7 @@ def main(
             source = Source(opened, kept)
             for size in sorted(sizes or SIZES):
                 place = (work or Path(temporary)) / f"{source.key}-{size}"
-                points.append(measured(source, size, place, queries, judged, effort))
+                points.append(measured(source, size, place, wanted, queries, judged, effort))
                 print(f"{size:,} vectors: {points[-1].p50_ms:.2f} ms, recall {points[-1].recall:.4f}", flush=True)
                 if json_file is not None:
                     write_figures(json_file, points, effort, kept)
@@ -191,12 +193,30 @@ def cut(rows_P: Ints, rows: int) -> Ints:
     return np.diff(ends_P[: int(np.searchsorted(ends_P, rows)) + 1], prepend=0)
 
 
-def measured(source: Source, rows: int, place: Path, queries: Sequence[Floats], judged: int, effort: float) -> Point:
+def chosen_kind(name: str | None) -> CandidateKind | None:
+    for kind in CANDIDATE_KINDS:
+        if name == kind:
+            return kind
+    if name is not None:
+        raise ConfigError(f"--candidates {name} is unknown; expected one of {', '.join(CANDIDATE_KINDS)}.")
+    return None
+
+
+def measured(
+    source: Source,
+    rows: int,
+    place: Path,
+    wanted: CandidateKind | None,
+    queries: Sequence[Floats],
+    judged: int,
+    effort: float,
+) -> Point:
     store = stored(source, rows, place)
-    kind = choose_kind(store)
-    seconds = build_seconds(store, kind, place)
+    kind = choose_kind(store, wanted)
+    own = place / kind
+    seconds = build_seconds(store, kind, own)
     begin = time.perf_counter()
-    candidates = open_candidates(lambda file: map_file(place / file), kind, store)
+    candidates = open_candidates(lambda file: map_file(own / file), kind, store)
     opening = time.perf_counter() - begin
     first, *_ = search_milliseconds(candidates, queries[:1], effort)
     search_milliseconds(candidates, queries[:WARM_UP], effort)
@@ -210,7 +230,7 @@ def measured(source: Source, rows: int, place: Path, queries: Sequence[Floats], 
         build_seconds=seconds,
         open_seconds=opening,
         store_bytes=sum((place / name).stat().st_size for name in (VECTORS_FILE, CENTROIDS_FILE)),
-        candidate_bytes=sum(path.stat().st_size for name in INVERTED_FILES if (path := place / name).exists()),
+        candidate_bytes=sum(path.stat().st_size for name in INVERTED_FILES if (path := own / name).exists()),
         p50_ms=p50,
         p99_ms=p99,
         batch_ms=batch_milliseconds(candidates, queries, effort),
@@ -243,6 +263,7 @@ def build_seconds(store: VectorStore, kind: CandidateKind, place: Path) -> float
     """Of what candidates need beside the store, measured when it is built and kept with it."""
     note = place / "build.json"
     if not note.exists():
+        place.mkdir(exist_ok=True)
         begin = time.perf_counter()
         write_candidates(store, kind, place)
         replace_json(note, {"seconds": time.perf_counter() - begin})
@@ -298,14 +319,14 @@ def growth(points: Sequence[Point]) -> float:
 
 
 def print_points(points: Sequence[Point]) -> None:
-    heads = ("open s", "first ms", "store MB", "p50 ms", "p99 ms", "64: ms each", "recall@10", "copies %", "of best %")
-    table = Table("vectors", "real", "kind", *heads)
+    heads = ("built s", "open s", "first ms", "MB", "p50 ms", "p99 ms", "64: ms each", "recall@10")
+    table = Table("vectors", "real", "kind", *heads, "copies %", "of best %")
     for p in points:
         size = f"{(p.store_bytes + p.candidate_bytes) / 1e6:.0f}"
         times = (f"{value:.2f}" for value in (p.p50_ms, p.p99_ms, p.batch_ms))
         shares = (f"{100 * value:.0f}" for value in (p.copies, p.copies_found))
-        opened = (f"{p.open_seconds:.2f}", f"{p.first_ms:.1f}")
-        table.add_row(f"{p.rows:,}", f"{p.real_rows:,}", p.kind, *opened, size, *times, f"{p.recall:.4f}", *shares)
+        begun = (f"{p.build_seconds:.0f}", f"{p.open_seconds:.2f}", f"{p.first_ms:.1f}")
+        table.add_row(f"{p.rows:,}", f"{p.real_rows:,}", p.kind, *begun, size, *times, f"{p.recall:.4f}", *shares)
     console = Console(width=150)
     console.print(table)
     value = growth(points)

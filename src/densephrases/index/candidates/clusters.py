@@ -24,7 +24,9 @@ from densephrases.quantize.product import ResidualPQCodec
 
 
 class ClusterCandidates(IvfCandidates):
-    """An inverted list for each cluster."""
+    """An inverted list for each cluster. More lists cost little: most of the time goes into ranking and scoring again."""
+
+    probes = 2
 
     def __init__(self, store: VectorStore, centroids_LK: Floats, lists: CoarseLists) -> None:
         assert isinstance(store.codec, ResidualPQCodec)
