@@ -24,7 +24,7 @@ from densephrases.quantize.product import ResidualPQCodec
 
 
 class ClusterCandidates(IvfCandidates):
-    """An inverted list for each cluster. More lists cost little: most of the time goes into ranking and scoring again."""
+    """An inverted list for each cluster. Lists cost little: most of the time goes into ranking and scoring again."""
 
     probes = 2
 
