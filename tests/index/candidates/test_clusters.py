@@ -7,6 +7,7 @@ import pytest
 
 from densephrases.errors import PhraseIndexError
 from densephrases.index.candidates import cluster_training as training
+from densephrases.index.candidates import coarse_lists
 from densephrases.index.candidates.cluster_training import ClusteredRows, Clusters, components_of
 from densephrases.index.candidates.clusters import ClusterCandidates, write_cluster_candidates
 from densephrases.index.candidates.ivf_file import LIST_CENTROIDS_FILE
@@ -77,7 +78,7 @@ def test_the_blocks_in_which_rows_are_assigned_make_no_difference(
         found = ClusteredRows.of_store(store)
         assert (found.list_N == expected.list_N).mean() > 0.999, "but for last digits of products"
         together = np.concatenate(list(expected.packed_codes()))
-        monkeypatch.setattr(training, "_PACKED_ROWS", packed_rows)
+        monkeypatch.setattr(coarse_lists, "_PACKED_ROWS", packed_rows)
         assert np.array_equal(np.concatenate(list(expected.packed_codes())), together)
 
 

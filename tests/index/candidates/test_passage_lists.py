@@ -6,7 +6,7 @@ import pytest
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
-from densephrases.index.candidates import passage_lists as lists
+from densephrases.index.candidates import coarse_lists
 from densephrases.index.candidates.passage_lists import PassageRanking, passage_lists
 from densephrases.index.vectors.store import VectorStore
 from densephrases.quantize.product import PQCodec, ResidualPQCodec
@@ -38,7 +38,7 @@ def by_upper_bits(codec: PQCodec, codes_NF: NDArray[np.uint8], count: int) -> Fl
 def test_scores_are_those_of_lists_and_upper_bits(
     rows_P: list[int], packed_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lists, "_PACKED_ROWS", packed_rows)
+    monkeypatch.setattr(coarse_lists, "_PACKED_ROWS", packed_rows)
     store = store_with(rows_P)
     codec, passages = codec_of(store), len(rows_P)
     random = np.random.default_rng(1)

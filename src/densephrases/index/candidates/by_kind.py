@@ -44,8 +44,6 @@ def write_candidates(store: VectorStore, kind: CandidateKind, folder: Path) -> d
     """Build and save what the kind needs beside the store, the same for the same vectors."""
     if kind in ("exact", "passages"):
         return {}
-    return (
-        write_cluster_candidates(store, folder)
-        if kind == "clusters"
-        else write_inverted(build_ivf(store, kind), folder)
-    )
+    if kind == "clusters":
+        return write_cluster_candidates(store, folder)
+    return write_inverted(build_ivf(store, kind), folder)

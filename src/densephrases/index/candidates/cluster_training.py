@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Bytes, Floats, Ints
 from densephrases.cores import cores, side_by_side
-from densephrases.index.candidates.coarse_lists import compared_codes, packed
+from densephrases.index.candidates.coarse_lists import compared_codes, list_runs, packed
 from densephrases.index.files.mapped import release_pages
 from densephrases.index.vectors.store import VectorStore
 from densephrases.quantize.codebooks import ProductQuantizer
@@ -29,7 +29,6 @@ _ROUNDS = 6
 _REFINEMENTS = 2  # of all clusters, with vectors from neighbouring branches
 _NEAR_BRANCHES = 4
 _ROWS_AT_ONCE = 16_384
-_PACKED_ROWS = 1 << 18
 _SEED = 20
 _MOST_CLUSTERS = 1 << 15
 
@@ -78,11 +77,8 @@ class ClusteredRows:
         order_N = np.argsort(self.list_N, kind="stable")
         sizes_L = np.bincount(self.list_N, minlength=len(self.centroids_LK))
         edges_L = np.cumsum([0, *sizes_L])
-        first = 0
-        while first < len(sizes_L):
-            last = max(int(np.searchsorted(edges_L, edges_L[first] + _PACKED_ROWS, side="right")) - 1, first + 1)
+        for first, last in list_runs(edges_L):
             yield packed(self.codes_NC[order_N[edges_L[first] : edges_L[last]]], sizes_L[first:last])
-            first = last
 
 
 class Directions(NamedTuple):

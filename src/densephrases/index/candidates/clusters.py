@@ -1,6 +1,6 @@
 """Candidates by lists that are clusters of token vectors, for large stores with a product quantizer.
 
-A cluster says more of its rows than a passage: a third as many rows are compared for the same recall, in a tenth as
+A cluster says more of its rows than a passage: a third as many rows are compared for the same recall, in a fifth as
 many lists. But the cluster and the coarse code of each row are on disk, 20 bytes more for vectors of 384 numbers.
 """
 

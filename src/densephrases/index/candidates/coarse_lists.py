@@ -1,6 +1,6 @@
 """Inverted lists of faiss whose rows are compared by codes of four bits, from codebooks of the model."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Self
 
@@ -15,6 +15,7 @@ Components = NDArray[np.integer[Any]]
 
 CODE_VALUES = 16  # of four bits
 _DIMENSIONS_PER_CODE = 12
+_PACKED_ROWS = 1 << 18
 _BLOCK = 32  # rows that faiss compares at once
 _QUERY_BY_QUERY = 11  # the order of the loops in faiss; its default, list by list, takes twice as long for one query
 _HALF_BLOCK = np.array([0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15])  # how faiss orders 16 rows
@@ -108,6 +109,16 @@ class CoarseLists:
         found = faiss.swig_ptr(scores_BN), faiss.swig_ptr(rows_BN)
         self.index.search_preassigned_c(len(projected_BK), queries, wanted, lists, scores, *found, False, parameters)
         return scores_BN, rows_BN
+
+
+def list_runs(edges_L: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Neighbouring lists, the last exclusive, that together have few enough rows to be packed at once."""
+    first = 0
+    while first < len(edges_L) - 1:
+        fitting = int(np.searchsorted(edges_L, edges_L[first] + _PACKED_ROWS, side="right")) - 1
+        last = max(fitting, first + 1)
+        yield first, last
+        first = last
 
 
 def packed(codes_NC: Bytes, rows_L: NDArray[np.int64]) -> Bytes:

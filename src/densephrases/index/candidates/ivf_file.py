@@ -170,7 +170,13 @@ def _code_bytes(lists: Any, sizes: Any) -> Any:
     return sizes * lists.code_size
 
 
-def _write_lists(folder: Path, list_N: Lists, lists: int, codes: Iterable[Bytes]) -> "dict[str, _Written]":
+@dataclass(frozen=True, slots=True)
+class _Written:
+    entry: FileEntry
+    checksums: list[int]
+
+
+def _write_lists(folder: Path, list_N: Lists, lists: int, codes: Iterable[Bytes]) -> dict[str, _Written]:
     assert lists <= _MOST_LISTS
     return {
         CODES_FILE: _write(folder / CODES_FILE, codes),
@@ -178,17 +184,11 @@ def _write_lists(folder: Path, list_N: Lists, lists: int, codes: Iterable[Bytes]
     }
 
 
-def _with_checksums(folder: Path, written: "dict[str, _Written]") -> dict[str, FileEntry]:
+def _with_checksums(folder: Path, written: dict[str, _Written]) -> dict[str, FileEntry]:
     checksums = write_block_checksums(
         folder / CANDIDATE_CHECKSUMS_FILE, {name: file.checksums for name, file in written.items()}
     )
     return {**{name: file.entry for name, file in written.items()}, CANDIDATE_CHECKSUMS_FILE: checksums}
-
-
-@dataclass(frozen=True, slots=True)
-class _Written:
-    entry: FileEntry
-    checksums: list[int]
 
 
 def _write(path: Path, blocks: Iterable[Any]) -> _Written:

@@ -9,12 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
-from densephrases.index.candidates.coarse_lists import CODE_VALUES, CoarseCodebooks, CoarseLists, compared_codes
+from densephrases.index.candidates.coarse_lists import (
+    CODE_VALUES,
+    CoarseCodebooks,
+    CoarseLists,
+    compared_codes,
+    list_runs,
+)
 from densephrases.index.files.mapped import release_pages
 from densephrases.index.vectors.store import VectorStore
 from densephrases.quantize.product import ResidualPQCodec
 
-_PACKED_ROWS = 1 << 18
 _SPREAD_ROWS = 4096
 
 # Shape suffixes: N token vectors (rows), B queries, P passages, L lists of a query, K components, S components that are
@@ -68,12 +73,9 @@ def passage_lists(store: VectorStore) -> CoarseLists:
     codebooks = CoarseCodebooks.from_codec(store.codec, compared_codes(store.dim))
     edges_P = np.asarray(store.centroids.edges_P)
     lists = CoarseLists(codebooks, len(edges_P) - 1)
-    first = 0
-    while first < len(edges_P) - 1:
-        last = max(int(np.searchsorted(edges_P, edges_P[first] + _PACKED_ROWS, side="right")) - 1, first + 1)
+    for first, last in list_runs(edges_P):
         rows = slice(*edges_P[[first, last]].tolist())
         codes_NC = np.right_shift(store.records_N[rows]["codes"][:, : codebooks.codes], 4, dtype=np.uint8)
         lists.fill(first, edges_P[first : last + 1], codes_NC)
-        first = last
     release_pages(store.records_N.values)
     return lists

@@ -24,12 +24,12 @@ class PassageCentroids:
 
     def decode(self, rows_N: Ints) -> Floats:
         """The centroid of each row's passage."""
-        passages, passage_N = np.unique(owners(self.edges_P, rows_N), return_inverse=True)
+        passages, passage_N = self._passages(rows_N)
         return self.codec.decode(self.records_P[passages])[passage_N]
 
     def row_components(self, rows_N: Ints) -> Floats:
         """Those of the centroid of each row's passage (N, K)."""
-        passages, passage_N = np.unique(owners(self.edges_P, rows_N), return_inverse=True)
+        passages, passage_N = self._passages(rows_N)
         return np.asarray(self.components(passages)[passage_N])
 
     def scorer(self, queries_BD: Floats) -> Callable[[Ints], Floats]:
@@ -37,7 +37,7 @@ class PassageCentroids:
         projected_BK, mean_B1 = self.codec.project_queries(queries_BD), (queries_BD @ self.codec.mean_D)[:, None]
 
         def scores(rows_N: Ints) -> Floats:
-            passages, passage_N = np.unique(owners(self.edges_P, rows_N), return_inverse=True)
+            passages, passage_N = self._passages(rows_N)
             return np.asarray((projected_BK @ self.components(passages).T + mean_B1)[:, passage_N])
 
         return scores
@@ -56,6 +56,11 @@ class PassageCentroids:
             return np.asarray(scores_R.repeat(np.diff(first_R, append=len(rows_N))))
 
         return scores
+
+    def _passages(self, rows_N: Ints) -> tuple[Ints, Ints]:
+        """The passages of rows, each once, and which of them each row is of."""
+        passages, passage_N = np.unique(owners(self.edges_P, rows_N), return_inverse=True)
+        return passages, passage_N
 
     def components(self, passages_P: Ints) -> Floats:
         if self._decoded is not None:

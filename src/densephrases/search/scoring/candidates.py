@@ -16,7 +16,7 @@ from densephrases.search.scoring.windows import Hits, Queries
 
 OVERSAMPLE = 4  # candidates per candidate that is kept, if lexical overlap reorders them
 _ROW_BITS = 40
-_SIDE_BY_SIDE_ROWS = 1_000_000  # of fewer, threads take as long as they save
+_SIDE_BY_SIDE_ROWS = 1_000_000  # fewer are searched in a few milliseconds
 
 # Shape suffixes: B questions, D vector size, K candidates of a question, N rows.
 

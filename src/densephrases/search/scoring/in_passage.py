@@ -84,12 +84,10 @@ def ranked_spans(
 
 def extremes(values_TT: Scores, max_span_T: Tokens) -> tuple[float, float]:
     """The least and the largest value of any span; zeros if there is none."""
-    if not len(values_TT):
-        return 0.0, 0.0
     longest_T = max_span_T - np.arange(len(max_span_T))
-    values_TW = _diagonals(values_TT, int(longest_T.max()) + 1)
+    values_TW = _diagonals(values_TT, int(longest_T.max(initial=-1)) + 1)
     of_spans = values_TW[np.arange(values_TW.shape[1]) <= longest_T[:, None]]
-    return float(of_spans.min(initial=np.inf)), float(of_spans.max(initial=-np.inf))
+    return (float(of_spans.min()), float(of_spans.max())) if len(of_spans) else (0.0, 0.0)
 
 
 def _rounds(spans: int) -> Iterator[tuple[int, int]]:
