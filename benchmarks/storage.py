@@ -3,10 +3,10 @@
 python benchmarks/storage.py FILE [--model MODEL] [--keep 1 --keep 0.45 ...] [--code int8 --code PQ48 ...]
     [--every 6] [--work FOLDER] [--json FILE] [--plot FILE]
 
-Search is exhaustive, over decoded vectors. A code is one of an index's quantizers (fp16, int8, int4, pq), the folder of
-a model with another product quantizer (`tune quantizer --bytes N`), or a factory string of Faiss, such as SQ4, PQ48,
-RaBitQ or PCA128,SQ4; `float32` is the model's own vectors. Bytes are those of codes alone; `densephrases info INDEX
---storage` shows the rest. With --work vectors are encoded once.
+Search is exhaustive, over decoded vectors. A code is one of an index's quantizers (fp16, int8, int4, pq, pq-small), the
+folder of a model with another product quantizer (`tune quantizer --bytes N`), or a factory string of Faiss, such as
+SQ4, PQ48, RaBitQ or PCA128,SQ4; `float32` is the model's own vectors. Bytes are those of codes alone; `densephrases
+info INDEX --storage` shows the rest. With --work vectors are encoded once.
 """
 
 import json
@@ -26,6 +26,7 @@ from densephrases.arrays import Floats
 from densephrases.data.squad import QuestionedPassage, questions_of, read_squad
 from densephrases.evaluate.reading import EncodedDataset, ReadingScores, encode_dataset, read_collection
 from densephrases.index.kinds import QUANTIZERS
+from densephrases.index.settings import quantizer_of
 from densephrases.index.vectors.store import VectorStore
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
@@ -142,7 +143,7 @@ def coded(name: str, rows_RD: Floats, rows_P: NDArray[np.int64], pq: ProductQuan
         name, pq = "pq", ProductQuantizer.read(Path(name), dim)
     if name in QUANTIZERS:
         own: Any = name
-        store = VectorStore.from_vectors(rows_RD, rows_P, own, pq)
+        store = VectorStore.from_vectors(rows_RD, rows_P, own, quantizer_of(own, pq))
         size = store.records_N.values.nbytes + (
             0 if store.centroids is None else store.centroids.records_P.values.nbytes
         )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Floats
 from densephrases.index.kinds import Quantizer
+from densephrases.index.settings import quantizer_of
 from densephrases.index.vectors.store import VectorStore
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder
@@ -48,11 +49,15 @@ class HashEncoder(Encoder):
 
 
 class CodedEncoder(HashEncoder):
-    """The same, with a code of its vectors."""
+    """The same, with a product quantizer of its vectors."""
+
+    def __init__(self, pq: ProductQuantizer | None = None, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._pq = pq or code_for(self.config.vector_size)
 
     @property
     def product_quantizer(self) -> ProductQuantizer:
-        return code_for(self.config.vector_size)
+        return self._pq
 
 
 @cache
@@ -60,7 +65,7 @@ def code_for(dim: int) -> ProductQuantizer:
     """Of vectors whose numbers are normal, with passages of seven."""
     random = np.random.default_rng(dim)
     questions, vectors = (random.normal(size=(700, dim)).astype(np.float32) for _ in range(2))
-    return learn_product_quantizer(questions, vectors, np.full(100, 7), -(-dim // 6), samples=500)
+    return learn_product_quantizer(questions, vectors, np.full(100, 7), min(max(-(-dim // 6), 2), dim), samples=500)
 
 
 def passages_of(rows: int, size: int = 7) -> NDArray[np.int64]:
@@ -70,7 +75,8 @@ def passages_of(rows: int, size: int = 7) -> NDArray[np.int64]:
 
 def store_of(vectors: Floats, quantizer: Quantizer) -> VectorStore:
     """Of passages of seven rows."""
-    return VectorStore.from_vectors(vectors, passages_of(len(vectors)), quantizer, code_for(vectors.shape[1]))
+    pq = quantizer_of(quantizer, code_for(vectors.shape[1]))
+    return VectorStore.from_vectors(vectors, passages_of(len(vectors)), quantizer, pq)
 
 
 WORD = st.sampled_from(WORDS.split()) | st.text("aé中😀\u0301 .x", min_size=1, max_size=5)

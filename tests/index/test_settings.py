@@ -3,12 +3,14 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from densephrases.errors import ConfigError, ModelError, PhraseIndexError
 from densephrases.index.folder import IndexFolder
 from densephrases.index.settings import IndexSettings
 from densephrases.quantize.codebooks import CODEBOOKS_FILE, ProductQuantizer
+from densephrases.quantize.learn import learn_new_codebooks
 from densephrases.text.documents import Document
 from tests.index.made_up import DIM, CodedEncoder, HashEncoder, code_for
 
@@ -67,6 +69,37 @@ def test_another_product_quantizer_is_refused(index: IndexFolder, model: Path) -
     other_pq().save(model)
     with pytest.raises(PhraseIndexError, match="restore the file, or build a new index"):
         IndexFolder.open(index.folder).settings.refuse_other_model(HashEncoder())
+
+
+def test_an_index_of_former_codebooks_is_read_and_added_to(index: IndexFolder, model: Path) -> None:
+    before = index.segments[0].store.decode(slice(None))
+    random = np.random.default_rng(5)
+    renewed = learn_new_codebooks(
+        code_for(DIM), random.normal(size=(70, DIM)).astype(np.float32), np.full(10, 7), samples=500
+    )
+    renewed.save(model)
+    encoder = CodedEncoder(renewed)
+    later = IndexFolder.open(index.folder)
+    later.settings.refuse_other_model(encoder)
+    later.add([replace(DOCUMENTS[0], id="again")], encoder)
+    assert later.settings.product_quantizer == code_for(DIM).digest != renewed.digest
+    later.optimize()
+    assert later.segments[0].store.decode(slice(None)).tolist() == [*before.tolist(), *before.tolist()]
+    assert IndexSettings.from_encoder(encoder, "hash").product_quantizer == renewed.digest
+
+
+def test_the_small_quantizer_is_a_variant_of_the_model_s(tmp_path: Path) -> None:
+    encoder = CodedEncoder()
+    settings = IndexSettings.from_encoder(encoder, "hash", "pq-small")
+    assert code_for(DIM).small is not None
+    made = IndexFolder.create(tmp_path / "index", settings, encoder.product_quantizer)
+    made.add(DOCUMENTS, encoder)
+    assert made.segments[0].store.codec.row_type.itemsize == 1
+    encoder = CodedEncoder(replace(code_for(DIM), variants=()))
+    with pytest.raises(ConfigError, match="'pq-small' needs a model with smaller codebooks, which this one lacks"):
+        IndexSettings.from_encoder(encoder, "hash", "pq-small")
+    with pytest.raises(PhraseIndexError, match="restore the file, or build a new index"):
+        settings.resolve_pq(encoder.product_quantizer)
 
 
 def test_an_unknown_model_name_is_refused(tmp_path: Path) -> None:

@@ -46,6 +46,27 @@ def test_parts_that_do_not_belong_together_are_refused(part: str) -> None:
         ProductQuantizer.from_bytes(odd.to_bytes(), 24)
 
 
+def test_variants_are_found_by_their_digests(tmp_path: Path) -> None:
+    """And what is stored of a quantizer itself does not change with them."""
+    pq = code_for(24)
+    alone = replace(pq, variants=())
+    assert alone.digest == pq.digest
+    assert alone.small is None
+    assert pq.small is not None
+    pq.save(tmp_path)
+    found = ProductQuantizer.read(tmp_path, 24)
+    assert found is not None
+    for each in (pq, pq.small):
+        again = found.find(each.digest)
+        assert again is not None
+        np.testing.assert_allclose(again.residual.centroids_KV, each.residual.centroids_KV, atol=1e-3)
+    assert pq.small.digest != pq.digest
+    assert found.find("0" * 16) is None
+    odd = replace(pq, variants=(replace(pq.variants[0], sizes_F=pq.variants[0].sizes_F[:-1]),))
+    with pytest.raises(ValueError, match="do not belong together"):
+        ProductQuantizer.from_bytes(odd.to_bytes(), 24)
+
+
 def test_export_and_checkpoints_keep_it(tiny_base: Path, tmp_path: Path) -> None:
     model = PhraseModel.from_base(tiny_base)
     before = model.passage_fingerprint()

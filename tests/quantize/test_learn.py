@@ -1,4 +1,4 @@
-"""Learned codes: bits go where questions look and passages differ, and no number is left out."""
+"""Learned codes: bits go where questions look and passages differ, and no component is left out."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from densephrases.arrays import Floats
 from densephrases.errors import ConfigError
 from densephrases.index.vectors.store import VectorStore
 from densephrases.quantize.codebooks import ProductQuantizer
-from densephrases.quantize.learn import learn_product_quantizer, shared_bytes, wanted_bits
+from densephrases.quantize.learn import eigenvalue_allocation, learn_new_codebooks, learn_product_quantizer
 
 
 def rows(count: int, dim: int, seed: int = 0) -> Floats:
@@ -79,19 +79,36 @@ def test_vectors_that_do_not_differ_can_be_coded(dim: int) -> None:
     np.testing.assert_allclose(store.decode(slice(None)), same, atol=0.01)
 
 
-@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=60), st.data())
-def test_each_number_is_in_one_byte_and_none_is_empty(spreads: list[float], data: st.DataObject) -> None:
-    size = data.draw(st.integers(1, len(spreads)))
-    bits = wanted_bits(np.array(spreads), 8.0 * size)
-    groups = shared_bytes(bits, size)
+def test_the_small_variant_has_half_the_bytes_and_is_coarser() -> None:
+    pq, queries, vectors = learned(rows(400, 96, seed=3), rows(3000, 96)), rows(50, 96, seed=5), rows(3000, 96, seed=4)
+    assert pq.small is not None
+    assert len(pq.small.residual.sizes_F) == 8
+    assert score_error(pq, vectors, queries) < score_error(pq.small, vectors, queries) < 0.05
+
+
+def test_new_codebooks_suit_other_passages_and_the_former_stay() -> None:
+    queries, before, since = rows(400, 48, seed=3), rows(3000, 48), rows(3000, 48, seed=6)[:, ::-1].copy()
+    former = learned(queries, before)
+    found = learn_new_codebooks(former, since, np.full(300, 10), 8, samples=2000)
+    assert found.find(former.digest) is not None
+    assert [len(books.sizes_F) for books in found.variants] == [4, 8, 4]
+    assert score_error(found, since, queries) < 0.7 * score_error(former, since, queries)
+
+
+@given(st.lists(st.floats(0, 1e3), min_size=1, max_size=60), st.data())
+def test_each_component_is_in_one_byte_and_bytes_have_equally_many(variance: list[float], data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, len(variance)))
+    groups = eigenvalue_allocation(np.array(variance), size)
+    sizes = [len(group) for group in groups]
     assert len(groups) == size
-    assert min(map(len, groups)) > 0
-    assert sorted(np.concatenate(groups).tolist()) == list(range(len(spreads)))
+    assert 0 < max(sizes) <= min(sizes) + 1
+    assert sorted(np.concatenate(groups).tolist()) == list(range(len(variance)))
 
 
-@given(st.lists(st.floats(1e-2, 1e2), min_size=4, max_size=40))
-def test_larger_numbers_have_more_bits_and_all_are_spent(spreads: list[float]) -> None:
-    bits = wanted_bits(np.array(spreads), 2.0 * len(spreads))
-    order = np.argsort(spreads)
-    assert (np.diff(bits[order]) >= -1e-9).all()
-    assert bits.sum() == pytest.approx(2.0 * len(spreads), rel=1e-3)
+def test_products_of_variances_are_nearly_equal_and_the_first_bytes_have_the_largest() -> None:
+    variance = 1 / (1 + np.arange(64)) ** 2
+    groups = eigenvalue_allocation(variance, 8)
+    assert [int(group[0]) for group in groups] == list(range(8))
+    products = [float(np.log(variance[group]).sum()) for group in groups]
+    neighbours = [float(np.log(part).sum()) for part in np.split(variance, 8)]
+    assert np.ptp(products) < np.ptp(neighbours) / 5

@@ -21,6 +21,7 @@ from densephrases.errors import DataError
 from densephrases.evaluate.distinct_spans import FoundSpan, SpanRanking, distinct_spans
 from densephrases.index.kinds import Quantizer
 from densephrases.index.segment.passage_terms import SegmentTerms
+from densephrases.index.settings import quantizer_of
 from densephrases.index.vectors.store import VectorStore
 from densephrases.model.config import ModelConfig
 from densephrases.model.encoder import Encoder, PassageVectors, QuestionVectors
@@ -77,7 +78,9 @@ class EncodedDataset:
         kept = [passage.kept(threshold) for passage in self.passage_vectors]
         vectors = [passage.vectors_TD[mask] for passage, mask in zip(self.passage_vectors, kept, strict=True)]
         rows_P = np.array([len(each) for each in vectors], dtype=np.int64)
-        decoded_RD = VectorStore.from_vectors(np.concatenate(vectors), rows_P, quantizer, pq).decode(slice(None))
+        decoded_RD = VectorStore.from_vectors(
+            np.concatenate(vectors), rows_P, quantizer, quantizer_of(quantizer, pq)
+        ).decode(slice(None))
         changed = []
         for passage, mask, some_RD in zip(
             self.passage_vectors, kept, np.split(decoded_RD, np.cumsum(rows_P)[:-1]), strict=True

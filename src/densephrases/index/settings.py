@@ -6,12 +6,12 @@ from hashlib import sha256
 from typing import Self
 
 from densephrases.errors import ConfigError, PhraseIndexError
-from densephrases.index.kinds import CANDIDATE_KINDS, QUANTIZERS, CandidateKind, Quantizer
+from densephrases.index.kinds import CANDIDATE_KINDS, PRODUCT_QUANTIZERS, QUANTIZERS, CandidateKind, Quantizer
 from densephrases.model.config import FINGERPRINT_DIGITS
 from densephrases.model.encoder import Encoder
 from densephrases.model.folders import resolve
 from densephrases.quantize.codebooks import CODEBOOKS_FILE, ProductQuantizer
-from densephrases.quantize.product import require_pq
+from densephrases.quantize.product import require_pq, require_small_pq
 
 _MOST = 10_000_000
 _LIMITS = ("passage_tokens", "overlap", "title_tokens", "max_words")
@@ -27,7 +27,7 @@ class IndexSettings:
         tokenizer: Hash of its tokenizer.
         dim: Length of a vector.
         quantizer: How vectors are stored; by default as `default_quantizer` says.
-        product_quantizer: Digest of the model's product quantizer if the quantizer is `pq`, else empty.
+        product_quantizer: Digest of the model's product quantizer if the quantizer is `pq` or `pq-small`, else empty.
         filter_threshold: Tokens whose filter logits are not above it are dropped; None keeps all.
         candidates: Kind of candidate index; None chooses by the number of token vectors.
     """
@@ -53,7 +53,7 @@ class IndexSettings:
         for name, least in {"dim": 1, "passage_tokens": 1, "overlap": 0, "title_tokens": 0, "max_words": 1}.items():
             if not least <= getattr(self, name) <= _MOST:
                 raise ConfigError(f"{name}={getattr(self, name)} is not a whole number from {least} to {_MOST:,}.")
-        if self.candidates in ("passages", "clusters") and self.quantizer != "pq":
+        if self.candidates in ("passages", "clusters") and self.quantizer not in PRODUCT_QUANTIZERS:
             raise ConfigError(
                 f"candidates={self.candidates!r} goes with quantizer='pq', not with {self.quantizer!r}; "
                 "change one of them."
@@ -71,7 +71,7 @@ class IndexSettings:
             tokenizer=tokenizer_hash(encoder),
             dim=encoder.config.vector_size,
             quantizer=quantizer,
-            product_quantizer=require_pq(encoder.product_quantizer).digest if quantizer == "pq" else "",
+            product_quantizer="" if (pq := quantizer_of(quantizer, encoder.product_quantizer)) is None else pq.digest,
             filter_threshold=encoder.config.filter_threshold,
             **limits,
         )
@@ -102,9 +102,10 @@ class IndexSettings:
         """The product quantizer of the index, None if it has none: the given one, or that of the index's model."""
         if not self.product_quantizer:
             return None
-        pq = ProductQuantizer.read(resolve(self.model), self.dim) if given is None else given
-        if pq is None or pq.digest != self.product_quantizer:
-            found = "none" if pq is None else pq.digest
+        of_model = ProductQuantizer.read(resolve(self.model), self.dim) if given is None else given
+        pq = None if of_model is None else of_model.find(self.product_quantizer)
+        if pq is None:
+            found = "none" if of_model is None else of_model.digest
             raise PhraseIndexError(
                 f"The index's vectors are encoded by {CODEBOOKS_FILE} of model '{self.model}' "
                 f"({self.product_quantizer}), but there is {found} now; open the index with that model, restore the "
@@ -124,6 +125,13 @@ class IndexSettings:
     def first_difference(self, other: Self) -> str:
         """The name of the first setting in which two differ, or an empty string."""
         return next((f.name for f in fields(self) if getattr(self, f.name) != getattr(other, f.name)), "")
+
+
+def quantizer_of(quantizer: Quantizer, pq: ProductQuantizer | None) -> ProductQuantizer | None:
+    """What a model with this product quantizer encodes vectors of new indexes with; None for scalar quantizers."""
+    if quantizer not in PRODUCT_QUANTIZERS:
+        return None
+    return require_pq(pq) if quantizer == "pq" else require_small_pq(pq)
 
 
 def default_quantizer(encoder: Encoder) -> Quantizer:

@@ -2,13 +2,15 @@
 
 Token vectors are stored relative to the centroid of their passage, so there are two sets of codebooks: one for the
 centroids, one for the residuals. They are learned once from many passages and belong to the model: the first vectors of
-an index may all come from one article. A model folder may have the file or not.
+an index may all come from one article. A model folder may have the file or not. The file may hold further codebooks for
+the residuals: smaller ones, and former ones that older indexes need.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from io import BytesIO
-from itertools import pairwise
+from itertools import count, pairwise, takewhile
 from pathlib import Path
 from typing import Any, Self
 from zipfile import ZipFile
@@ -65,31 +67,52 @@ class ProductQuantizer:
     """Components are (vector - mean) @ projection, vectors mean + components @ reconstruction.
 
     Stored in 16 bits, but for the mean.
+
+    Attributes:
+        residual: For a token vector minus its passage's centroid.
+        centroid: For that centroid.
+        variants: Other codebooks for residuals, with which all else is the same.
     """
 
     mean_D: Floats
     projection_DK: Floats
     reconstruction_KD: Floats
-    residual: Codebooks  # of a token vector minus its passage's centroid
-    centroid: Codebooks  # of that centroid
+    residual: Codebooks
+    centroid: Codebooks
+    variants: tuple[Codebooks, ...] = ()
 
     @property
     def digest(self) -> str:
-        """Names the quantizer: indexes hold none, and say by this which one they need."""
-        return sha256(b"".join(array.tobytes() for array in self._arrays().values())).hexdigest()[:_DIGEST_DIGITS]
+        """Names the quantizer without its variants: indexes hold none, and say by this which one they need."""
+        return sha256(b"".join(array.tobytes() for array in self._own_arrays().values())).hexdigest()[:_DIGEST_DIGITS]
+
+    def find(self, digest: str) -> Self | None:
+        """The quantizer of this name among this one and those with its variants."""
+        return next((pq for pq in (self, *map(self._with, self.variants)) if pq.digest == digest), None)
+
+    @property
+    def small(self) -> Self | None:
+        """With the variant of the fewest bytes, if they are fewer than its own."""
+        fewer = [books for books in self.variants if len(books.sizes_F) < len(self.residual.sizes_F)]
+        return self._with(min(fewer, key=lambda books: len(books.sizes_F))) if fewer else None
+
+    def _with(self, residual: Codebooks) -> Self:
+        return replace(self, residual=residual, variants=())
 
     def to_bytes(self) -> bytes:
         """The same for the same quantizer."""
         file = BytesIO()
-        np.savez(file, allow_pickle=False, **self._arrays())
+        arrays = self._own_arrays()
+        for number, books in enumerate(self.variants):
+            arrays |= _stored(books, _VARIANT.format(number))
+        np.savez(file, allow_pickle=False, **arrays)
         return file.getvalue()
 
-    def _arrays(self) -> dict[str, NDArray[Any]]:
-        """As they are stored."""
+    def _own_arrays(self) -> dict[str, NDArray[Any]]:
+        """As they are stored, without those of variants."""
         arrays = {name: getattr(self, name).astype(kind) for name, kind in _MATRICES.items()}
         for part in _PARTS:
-            books = getattr(self, part)
-            arrays |= {f"{part}_{name}": getattr(books, name).astype(kind) for name, kind in _BOOKS.items()}
+            arrays |= _stored(getattr(self, part), part)
         return arrays
 
     @classmethod
@@ -100,8 +123,10 @@ class ProductQuantizer:
             with np.load(BytesIO(data), allow_pickle=False) as file:
                 stored = {_FORMER_NAMES.get(name, name): _read(file[name]) for name in file.files}
             mean_D, projection_DK, reconstruction_KD = (stored[name] for name in _MATRICES)
-            residual, centroid = (Codebooks(*(stored[f"{part}_{name}"] for name in _BOOKS)) for part in _PARTS)
-            quantizer = cls(mean_D, projection_DK, reconstruction_KD, residual, centroid)
+            residual, centroid = (_restored(stored, part) for part in _PARTS)
+            prefixes = takewhile(lambda prefix: f"{prefix}_sizes_F" in stored, map(_VARIANT.format, count()))
+            variants = tuple(_restored(stored, prefix) for prefix in prefixes)
+            quantizer = cls(mean_D, projection_DK, reconstruction_KD, residual, centroid, variants)
             quantizer._refuse_misfits(dim)
         except Exception as error:  # damaged headers of arrays make numpy raise nearly anything
             raise ValueError(first_line(error)) from error
@@ -115,7 +140,7 @@ class ProductQuantizer:
             or self.reconstruction_KD.shape != (components, dim)
         ):
             raise ValueError(f"it is for vectors of {self.mean_D.size} numbers, expected {dim}")
-        if not (self.residual.fits(components) and self.centroid.fits(components)):
+        if not all(books.fits(components) for books in (self.residual, self.centroid, *self.variants)):
             raise ValueError("its parts do not belong together")
 
     def save(self, folder: Path) -> None:
@@ -153,6 +178,7 @@ def _refuse_bomb(data: bytes) -> None:
 
 _MOST_BYTES = 1 << 29
 _PARTS = ("residual", "centroid")
+_VARIANT = "variant{}"
 _MATRICES = {"mean_D": "<f4", "projection_DK": "<f2", "reconstruction_KD": "<f2"}
 _BOOKS = {"sizes_F": "u1", "components_K": "<u2", "centroids_KV": "<f2", "scale_K": "<f4"}
 
@@ -167,6 +193,14 @@ _FORMER_NAMES = {"forth_DK": "projection_DK", "back_KD": "reconstruction_KD"} | 
         ("stretch_K", "scale_K"),
     )
 }
+
+
+def _stored(books: Codebooks, prefix: str) -> dict[str, NDArray[Any]]:
+    return {f"{prefix}_{name}": getattr(books, name).astype(kind) for name, kind in _BOOKS.items()}
+
+
+def _restored(stored: Mapping[str, NDArray[Any]], prefix: str) -> Codebooks:
+    return Codebooks(*(stored[f"{prefix}_{name}"] for name in _BOOKS))
 
 
 def _read(stored: NDArray[Any]) -> NDArray[Any]:

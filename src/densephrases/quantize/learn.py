@@ -5,13 +5,11 @@ question points there. Let A be the root of the second moment of question vector
 about their passage's centroid, and U the eigenvectors of A C A. The components (x - mean) A U then have falling shares
 in the variance of scores, and a score is q·mean + (U' A^-1 q)·components.
 
-Bits are allocated by variance, but no component gets less than half a bit: otherwise all small ones would be dropped,
-and the right answers match a question in many of these directions at once. For the same reason centroids lie further
-apart than the least squared error asks for, and are scaled when they are decoded: on average they are too close to
-zero, which would cost right answers most.
+Each byte takes equally many components, allocated such that the products of their variances are nearly equal (the
+eigenvalue allocation of optimized product quantization), and its centroids are learned by k-means.
 """
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +24,10 @@ _VECTOR = 384  # dimensions, for which the next three are meant; others take a s
 _COMPONENTS = 256
 _ROW_BYTES = 48
 _PASSAGE_BYTES = 104
-_LEAST_BITS = 0.5  # of a component
+_SMALL = 2  # times fewer bytes has the small variant
 _LEAST_SHARE = 1e-4  # of the strongest direction: some question may point in any of them
-_WIDENED = 1.3  # times a component's spread
-_SAMPLES = 20_000
+_LEAST_VARIANCE = 1e-6  # of the largest
+_SAMPLES = 60_000
 _ROUNDS = 10
 _COARSE = 16  # centroids of the upper four bits
 _SEED = 20
@@ -47,38 +45,64 @@ def learn_product_quantizer(
     row_bytes: int | None = None,
     samples: int = _SAMPLES,
 ) -> ProductQuantizer:
-    """From start and end vectors of questions and the token vectors of passages.
+    """From start and end vectors of questions and the token vectors of passages, with a variant of half the bytes.
 
     Args:
         questions_BD: Like those that will be asked.
         vectors_ND: Token vectors, passage after passage.
         rows_P: How many of them each passage has.
         row_bytes: Bytes of an encoded token vector; None takes an eighth of the vector size.
-        samples: Random points, with the variance of token vectors, from which centroids are learned.
+        samples: Points from which the centroids of a byte are learned.
     """
     dim = vectors_ND.shape[1]
     components = _share(_COMPONENTS, dim)
-    if row_bytes is not None and not 0 < row_bytes <= components:
-        raise ConfigError(f"A token vector of size {dim} cannot have {row_bytes} bytes; expected 1 to {components}.")
+    sizes = _sizes(row_bytes, dim, components)
     mean_D = vectors_ND.mean(axis=0, dtype=np.float64)
-    centroids_PD = passage_centroids(vectors_ND, rows_P)[rows_P > 0] - mean_D
-    residuals_ND = vectors_ND - mean_D - np.repeat(centroids_PD, rows_P[rows_P > 0], axis=0)
+    centroids_PD = passage_centroids(vectors_ND, rows_P)[rows_P > 0]
+    residuals_ND = _residuals(vectors_ND, rows_P)
     root_DD, inverse_DD = _roots(_moment(questions_BD))
     variance_D, basis_DD = np.linalg.eigh(root_DD @ _moment(residuals_ND) @ root_DD)
-    order_K = np.argsort(-variance_D, kind="stable")[:components]
-    projection_DK, reconstruction_KD = root_DD @ basis_DD[:, order_K], basis_DD[:, order_K].T @ inverse_DD
-    passage_variance_K = np.square(centroids_PD @ projection_DK).mean(axis=0)
-    return ProductQuantizer(
+    basis_DK = basis_DD[:, np.argsort(-variance_D, kind="stable")[:components]]
+    projection_DK = _rounded(root_DD @ basis_DK)
+    residuals_NK = residuals_ND @ projection_DK
+    pq = ProductQuantizer(
         mean_D.astype(np.float32),
-        _rounded(projection_DK),
-        _rounded(reconstruction_KD),
-        _codebooks(np.sqrt(np.maximum(variance_D[order_K], 0)), row_bytes or _share(_ROW_BYTES, dim), samples),
-        _codebooks(np.sqrt(passage_variance_K), _share(_PASSAGE_BYTES, dim), samples),
+        projection_DK,
+        _rounded(basis_DK.T @ inverse_DD),
+        _codebooks(residuals_NK, sizes[0], samples),
+        _codebooks((centroids_PD - mean_D) @ projection_DK, _share(_PASSAGE_BYTES, dim), samples),
     )
+    return replace(pq, variants=tuple(_codebooks(residuals_NK, size, samples) for size in sizes[1:]))
+
+
+def learn_new_codebooks(
+    pq: ProductQuantizer,
+    vectors_ND: Floats,
+    rows_P: NDArray[np.int64],
+    row_bytes: int | None = None,
+    samples: int = _SAMPLES,
+) -> ProductQuantizer:
+    """New codebooks of residuals, for the same components; the former ones are kept for indexes that need them."""
+    sizes = _sizes(row_bytes, len(pq.mean_D), pq.projection_DK.shape[1])
+    residuals_NK = _residuals(vectors_ND, rows_P) @ pq.projection_DK
+    residual, *variants = (_codebooks(residuals_NK, size, samples) for size in sizes)
+    return replace(pq, residual=residual, variants=(*variants, pq.residual, *pq.variants))
+
+
+def _sizes(row_bytes: int | None, dim: int, components: int) -> list[int]:
+    """Bytes of a token vector: of the quantizer and of its small variant, if there can be one."""
+    if row_bytes is not None and not 0 < row_bytes <= components:
+        raise ConfigError(f"A token vector of size {dim} cannot have {row_bytes} bytes; expected 1 to {components}.")
+    size = row_bytes or _share(_ROW_BYTES, dim)
+    return [size, size // _SMALL] if size >= _SMALL else [size]
 
 
 def _share(count: int, dim: int) -> int:
     return min(-(-count * dim // _VECTOR), dim)
+
+
+def _residuals(vectors_ND: Floats, rows_P: NDArray[np.int64]) -> Floats:
+    return np.asarray(vectors_ND - np.repeat(passage_centroids(vectors_ND, rows_P), rows_P, axis=0))
 
 
 def _moment(vectors_ND: Floats) -> Matrix:
@@ -94,89 +118,76 @@ def _roots(moment_DD: Matrix) -> tuple[Matrix, Matrix]:
     return (basis_DD * root_D) @ basis_DD.T, (basis_DD / root_D) @ basis_DD.T
 
 
-def _rounded(matrix: Matrix) -> Floats:
+def _rounded(matrix: NDArray[np.floating]) -> Floats:
     """As it is stored: encoding and decoding see the same rounding."""
     return matrix.astype(np.float16).astype(np.float32)
 
 
-def _codebooks(spread_K: Matrix, size: int, samples: int) -> Codebooks:
-    spread_K = np.maximum(spread_K, max(float(spread_K.max(initial=0.0)) * 1e-3, 1e-6))
-    groups = shared_bytes(wanted_bits(spread_K, 8.0 * size), size)
-    generator = np.random.default_rng(_SEED)
-    codebooks = [_Codebook.learn(spread_K[group], generator.standard_normal((samples, len(group)))) for group in groups]
+def _codebooks(points_NK: NDArray[np.floating], size: int, samples: int) -> Codebooks:
+    """Of `size` bytes, for points like these."""
+    points_NK = points_NK.astype(np.float32)
+    groups = eigenvalue_allocation(np.square(points_NK).mean(axis=0, dtype=np.float64), size)
+    sample_SK = _sample(points_NK, samples)
+    centroids_KV = np.concatenate([learned_centroids(sample_SK[:, group]).T for group in groups])
     return Codebooks(
         np.array([len(group) for group in groups], dtype=np.uint8),
         np.concatenate(groups).astype(np.uint16),
-        _rounded(np.concatenate([codebook.centroids_VM.T for codebook in codebooks])),
-        np.concatenate([codebook.scale_M for codebook in codebooks]).astype(np.float32),
+        _rounded(centroids_KV),
+        np.ones(len(centroids_KV), dtype=np.float32),
     )
 
 
-def wanted_bits(spread_K: Matrix, bits: float) -> Matrix:
-    """Bits of each component, `bits` in all: each further bit halves the error of a component."""
-    low, high = -64.0, 64.0
-    for _ in range(64):
-        error = (low + high) / 2
-        bits_K = np.clip(np.log2(spread_K) - error, _LEAST_BITS, 8.0)
-        low, high = (error, high) if bits_K.sum() > bits else (low, error)
-    return np.asarray(bits_K)
+def eigenvalue_allocation(variance_K: Matrix, size: int) -> list[NDArray[np.int64]]:
+    """Which components share each of `size` bytes.
+
+    The largest that is left goes to the byte whose components have the smallest product of variances, among those that
+    have room. So the first bytes have the largest components.
+    """
+    least = max(float(variance_K.max()) * _LEAST_VARIANCE, np.finfo(np.float64).tiny)
+    weight_K = np.log(np.maximum(variance_K, least))
+    weight_K -= weight_K.min()
+    room = [len(part) for part in np.array_split(variance_K, size)]
+    groups: list[list[int]] = [[] for _ in range(size)]
+    product = [0.0] * size
+    for component in np.argsort(-weight_K, kind="stable").tolist():
+        byte = min((byte for byte in range(size) if len(groups[byte]) < room[byte]), key=product.__getitem__)
+        groups[byte].append(component)
+        product[byte] += weight_K[component]
+    return [np.array(group, dtype=np.int64) for group in groups]
 
 
-def shared_bytes(bits_K: Matrix, size: int) -> list[NDArray[np.int64]]:
-    """Which components share each of `size` bytes: the largest that is left, with as many of the next as fit."""
-    left = np.argsort(-bits_K, kind="stable").tolist()
-    groups = []
-    for remaining in range(size, 0, -1):
-        room = sum(bits_K[component] for component in left) / remaining
-        group = [left.pop(0)]
-        used, place = bits_K[group[0]], 0
-        while place < len(left) >= remaining and used < room:
-            if used + bits_K[left[place]] <= room + _LEAST_BITS / 2:
-                used += bits_K[left[place]]
-                group.append(left.pop(place))
-            else:
-                place += 1
-        groups.append(group)
-    groups[-1] += left
-    return [np.array(sorted(group), dtype=np.int64) for group in groups]
+def _sample(points_NK: Floats, samples: int) -> Floats:
+    """Some of the points; too few are filled up with normal ones of the same variance."""
+    generator = np.random.default_rng(_SEED)
+    if len(points_NK) >= samples:
+        return points_NK[generator.choice(len(points_NK), samples, replace=False)]
+    normal_SK = generator.standard_normal((samples - len(points_NK), points_NK.shape[1]), dtype=np.float32)
+    return np.concatenate([points_NK, normal_SK * np.sqrt(np.square(points_NK).mean(axis=0))])
 
 
-@dataclass(frozen=True, slots=True)
-class _Codebook:
-    """Of one byte."""
-
-    centroids_VM: Matrix
-    scale_M: Matrix
-
-    @classmethod
-    def learn(cls, spread_M: Matrix, normal_SM: Matrix) -> "_Codebook":
-        """For normal components of these spreads: 16 coarse centroids, 16 within each, then all 256 refined."""
-        plain_SM = normal_SM * spread_M
-        wide_SM = _WIDENED * plain_SM
-        coarse_CM = _clustered(wide_SM, _spread_out(wide_SM, _COARSE))
-        coarse_S = nearest_centroids(wide_SM, coarse_CM.T)
-        clusters = [np.concatenate([coarse_CM[[c]], wide_SM[coarse_S == c]]) for c in range(_COARSE)]  # none is empty
-        fine = [_clustered(cluster, _spread_out(cluster, _COARSE)) for cluster in clusters]
-        centroids_VM = _clustered(wide_SM, np.concatenate(fine))
-        decoded_SM = centroids_VM[nearest_centroids(plain_SM, centroids_VM.T)]
-        products_M = (decoded_SM * plain_SM).sum(axis=0)
-        scale_M = np.where(products_M > 0, np.square(plain_SM).sum(axis=0) / np.maximum(products_M, 1e-30), 1.0)
-        assert centroids_VM.shape == (VALUES, len(spread_M))
-        return cls(centroids_VM, scale_M)
+def learned_centroids(points_SM: Floats) -> Floats:
+    """256 centroids (V, M): 16 coarse ones, 16 within each, then all refined."""
+    coarse_CM = _clustered(points_SM, _spread_out(points_SM, _COARSE))
+    coarse_S = nearest_centroids(points_SM, coarse_CM.T)
+    clusters = [np.concatenate([coarse_CM[[c]], points_SM[coarse_S == c]]) for c in range(_COARSE)]  # none is empty
+    fine = [_clustered(cluster, _spread_out(cluster, _COARSE)) for cluster in clusters]
+    centroids_VM = _clustered(points_SM, np.concatenate(fine))
+    assert centroids_VM.shape == (VALUES, points_SM.shape[1])
+    return centroids_VM
 
 
-def _spread_out(points_SM: Matrix, count: int) -> Matrix:
+def _spread_out(points_SM: Floats, count: int) -> Floats:
     """Initial centroids: points at equal quantiles of the first direction."""
     order = np.argsort(points_SM[:, 0], kind="stable")
     return points_SM[order[((np.arange(count) + 0.5) * len(order) / count).astype(np.int64)]]
 
 
-def _clustered(points_SM: Matrix, centroids_CM: Matrix) -> Matrix:
+def _clustered(points_SM: Floats, centroids_CM: Floats) -> Floats:
     """Lloyd's algorithm; a centroid without points stays where it is."""
     for _ in range(_ROUNDS):
         centroid_S = nearest_centroids(points_SM, centroids_CM.T)
         count_C = np.bincount(centroid_S, minlength=len(centroids_CM))
         columns = [np.bincount(centroid_S, weights=column, minlength=len(centroids_CM)) for column in points_SM.T]
-        means_CM = np.stack(columns, axis=1) / np.maximum(count_C, 1)[:, None]
+        means_CM = (np.stack(columns, axis=1) / np.maximum(count_C, 1)[:, None]).astype(np.float32)
         centroids_CM = np.where(count_C[:, None] > 0, means_CM, centroids_CM)
     return centroids_CM

@@ -164,3 +164,13 @@ def require_pq(pq: ProductQuantizer | None) -> ProductQuantizer:
             "learn it with `densephrases tune quantizer MODEL DATA`, or choose int8."
         )
     return pq
+
+
+def require_small_pq(pq: ProductQuantizer | None) -> ProductQuantizer:
+    small = require_pq(pq).small
+    if small is None:
+        raise ConfigError(
+            "quantizer='pq-small' needs a model with smaller codebooks, which this one lacks; "
+            "learn them with `densephrases tune quantizer MODEL DATA`, or choose pq."
+        )
+    return small

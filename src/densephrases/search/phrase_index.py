@@ -62,8 +62,8 @@ class PhraseIndex(Collection, AnsweringIndex):
             folder: New or empty, or an unfinished index with the same settings.
             documents: Any iterable; it is read once and not kept in memory.
             model: A bundled model's name, the folder of an exported model, or an encoder.
-            quantizer: How vectors are stored: 'fp16', 'int8', 'int4' or 'pq'; None takes 'pq' if the model has
-                codebooks, else 'int8'.
+            quantizer: How vectors are stored: 'fp16', 'int8', 'int4', 'pq', or 'pq-small', which takes half the bytes
+                of 'pq'; None takes 'pq' if the model has codebooks, else 'int8'.
             filter_threshold: Tokens with lower filter logits are not indexed; 'model' takes the model's threshold,
                 None indexes all.
             candidates: Kind of candidate index; None chooses by size.

@@ -15,6 +15,6 @@ def test_codebooks_are_stored(densephrases: Command, model: Path, small_squad: P
     assert refused.code == 2
     assert "tune quantizer MODEL DATA" in refused.err
     values = json.loads(densephrases("tune", "quantizer", model, small_squad, "--json").out)
-    assert values.keys() == {"dimensions", "token_bytes", "passage_bytes", "score_error"}
+    assert values.keys() == {"dimensions", "token_bytes", "passage_bytes", "score_errors"}
     assert ProductQuantizer.read(model, values["dimensions"]) is not None
     assert densephrases("eval", "reading", small_squad, "--model", model, "--quantizer", "pq").code == 0

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as npst
 from densephrases.arrays import Floats
 from densephrases.index.files.checked import CheckedArray
 from densephrases.index.kinds import QUANTIZERS, Quantizer
+from densephrases.index.settings import quantizer_of
 from densephrases.index.vectors import encoded
 from densephrases.index.vectors import store as store_module
 from densephrases.index.vectors.encoded import CODECS, fit_codec
@@ -17,7 +18,7 @@ from densephrases.index.vectors.store import VectorStore
 from tests.index.made_up import code_for, passages_of, store_of
 
 VALUES = st.floats(-100, 100, width=32)
-VECTORS = npst.arrays(np.float32, st.tuples(st.integers(0, 12), st.integers(1, 9)), elements=VALUES)
+VECTORS = npst.arrays(np.float32, st.tuples(st.integers(0, 12), st.integers(2, 9)), elements=VALUES)
 KINDS = st.sampled_from(QUANTIZERS)
 
 
@@ -53,16 +54,21 @@ def test_each_query_scores_rows_of_its_own(
     assert len(store.own_scores(queries[:0], rows[:0], np.zeros(1, dtype=np.int64))) == 0
 
 
-@pytest.mark.parametrize(("quantizer", "size"), [("fp16", 2 * 7), ("int8", 4 + 7), ("int4", 4 + 4), ("pq", 2)])
+@pytest.mark.parametrize(
+    ("quantizer", "size"), [("fp16", 2 * 7), ("int8", 4 + 7), ("int4", 4 + 4), ("pq", 2), ("pq-small", 1)]
+)
 def test_size_of_a_row(quantizer: Quantizer, size: int) -> None:
-    assert fit_codec(quantizer, np.zeros((0, 7), dtype=np.float32), code_for(7)).row_type.itemsize == size
+    pq = quantizer_of(quantizer, code_for(7))
+    assert fit_codec(quantizer, np.zeros((0, 7), dtype=np.float32), pq).row_type.itemsize == size
 
 
 @pytest.mark.parametrize("quantizer", QUANTIZERS)
 def test_bytes_are_read_as_they_were_encoded(quantizer: Quantizer) -> None:
     vectors = np.random.default_rng(0).normal(size=(50, 9)).astype(np.float32)
     made = store_of(vectors, quantizer)
-    codec = CODECS[quantizer].from_bytes(np.frombuffer(made.codec.to_bytes(), dtype=np.uint8), 9, code_for(9))
+    codec = CODECS[quantizer].from_bytes(
+        np.frombuffer(made.codec.to_bytes(), dtype=np.uint8), 9, quantizer_of(quantizer, code_for(9))
+    )
     assert codec.to_bytes() == made.codec.to_bytes()
     records_N = CheckedArray(np.frombuffer(made.records_N.values.tobytes(), codec.row_type))
     if made.centroids is None or codec.centroid_codec is None:
@@ -72,7 +78,7 @@ def test_bytes_are_read_as_they_were_encoded(quantizer: Quantizer) -> None:
         centroids_P = CheckedArray(np.frombuffer(centroids, codec.centroid_codec.row_type))
         store = VectorStore.with_centroids(records_N, codec, centroids_P, np.cumsum([0, *passages_of(50)]))
     assert store.decode(slice(None)).tolist() == made.decode(slice(None)).tolist()
-    largest = {"fp16": 0.01, "int8": 0.03, "int4": 0.8, "pq": 3.5}[quantizer]
+    largest = {"fp16": 0.01, "int8": 0.03, "int4": 0.8, "pq": 3.5, "pq-small": 3.5}[quantizer]
     assert np.abs(store.decode(np.array([3, 3, 49])) - vectors[[3, 3, 49]]).max() < largest
 
 

@@ -32,7 +32,11 @@ FilterThreshold = Annotated[
     typer.Option(metavar="NUMBER|none", help="Leave out tokens whose filter logit is lower [default: the model's]."),
 ]
 QuantizerOption = Annotated[
-    Quantizer | None, typer.Option(help="How vectors are stored [default: pq if the model has codebooks, else int8].")
+    Quantizer | None,
+    typer.Option(
+        help="How vectors are stored; `pq-small` takes half the bytes of `pq` and needs passages to be read again, "
+        "as they are by default [default: pq if the model has codebooks, else int8]."
+    ),
 ]
 CandidatesOption = Annotated[
     CandidateKind | None,

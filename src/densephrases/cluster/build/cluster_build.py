@@ -17,7 +17,7 @@ from densephrases.cluster.connection import connected, nodes
 from densephrases.cluster.storage.fetch import read_manifest
 from densephrases.cluster.storage.places import open_store
 from densephrases.errors import DataError, PhraseIndexError
-from densephrases.index.kinds import CandidateKind, Quantizer
+from densephrases.index.kinds import PRODUCT_QUANTIZERS, CandidateKind, Quantizer
 from densephrases.index.manifest import MANIFEST_FILE, Manifest, SegmentEntry
 from densephrases.index.progress import Progress
 from densephrases.index.settings import IndexSettings
@@ -214,7 +214,7 @@ class _Build:
         left = [task for task in plan.tasks if task.number not in self._done]
         if not left:
             return
-        from_model = settings.quantizer == "pq"
+        from_model = settings.quantizer in PRODUCT_QUANTIZERS
         codec = None if from_model else self._area.codec(lambda: self._fitted(plan, settings))
         self._step = "encoding"
         reading = self._sources.reading

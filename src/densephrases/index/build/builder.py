@@ -234,7 +234,9 @@ def codec_of_first(documents: Iterable[Document], encoder: Encoder, settings: In
     """The codec that a build of these documents fits: to the vectors of the first chunk that has any."""
     chunks = _encoded(map(PreparedDocument.from_document, documents), encoder, settings)
     with closing(chunks):
-        codec = fit_codec(settings.quantizer, np.zeros((0, settings.dim), np.float32), encoder.product_quantizer)
+        codec = fit_codec(
+            settings.quantizer, np.zeros((0, settings.dim), np.float32), settings.resolve_pq(encoder.product_quantizer)
+        )
         for encoded in chunks:
             codec = _fitted(encoded, encoder, settings)
             if len(encoded.token_rows):
@@ -253,7 +255,7 @@ def _encoded(
 def _fitted(encoded: EncodedChunk, encoder: Encoder, settings: IndexSettings) -> IndexCodec:
     vectors_RD = encoded.token_rows.vectors_RD
     some_RD = vectors_RD[:: len(vectors_RD) // FITTED_VECTORS + 1].astype(np.float32)
-    return fit_codec(settings.quantizer, some_RD, encoder.product_quantizer)
+    return fit_codec(settings.quantizer, some_RD, settings.resolve_pq(encoder.product_quantizer))
 
 
 def _blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:

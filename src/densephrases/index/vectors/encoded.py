@@ -20,6 +20,7 @@ CODECS: dict[Quantizer, type[IndexCodec]] = {
     "int8": Int8Quantizer,
     "int4": Int4Quantizer,
     "pq": ResidualPQCodec,
+    "pq-small": ResidualPQCodec,
 }
 
 _BLOCK = 4096  # vectors, encoded at once
