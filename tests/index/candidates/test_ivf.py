@@ -13,13 +13,14 @@ from densephrases.index.candidates.base import CandidateIndex
 from densephrases.index.candidates.by_kind import open_candidates, write_candidates
 from densephrases.index.candidates.ivf import least_rescored, probed_lists
 from densephrases.index.candidates.passages import PassageCandidates
+from densephrases.index.kinds import PRODUCT_QUANTIZERS
 from tests.index.candidates.oracle import clustered, contents, oracle
 from tests.index.made_up import store_of
 
 
 @pytest.fixture(
     scope="module",
-    params=[*product(["ivf-pq", "ivf-sq4"], ["int8", "pq"]), ("passages", "pq"), ("clusters", "pq")],
+    params=[*product(["ivf-pq", "ivf-sq4"], ["int8", "pq"]), *product(["passages", "clusters"], PRODUCT_QUANTIZERS)],
     ids=" ".join,
 )
 def approximate(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> CandidateIndex:

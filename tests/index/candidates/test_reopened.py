@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 
 from densephrases.index.folder import IndexFolder
-from densephrases.index.kinds import CANDIDATE_KINDS, QUANTIZERS, CandidateKind, Quantizer
+from densephrases.index.kinds import CANDIDATE_KINDS, PRODUCT_QUANTIZERS, QUANTIZERS, CandidateKind, Quantizer
 from densephrases.index.settings import IndexSettings
 from densephrases.text.documents import Document
 from tests.index.made_up import DIM, CodedEncoder, long_text
 
 ENCODER = CodedEncoder()
 KINDS: list[tuple[Quantizer, CandidateKind]] = [
-    pair for pair in product(QUANTIZERS, CANDIDATE_KINDS) if pair[1] not in ("passages", "clusters") or pair[0] == "pq"
+    pair
+    for pair in product(QUANTIZERS, CANDIDATE_KINDS)
+    if pair[1] not in ("passages", "clusters") or pair[0] in PRODUCT_QUANTIZERS
 ]
 DOCUMENTS = [Document(f"d{number}", long_text(number, 150), f"title {number}") for number in range(24)]
 

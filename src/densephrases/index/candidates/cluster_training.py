@@ -57,7 +57,7 @@ class ClusteredRows:
         clusters = Clusters.trained(components_of(store, np.sort(sampled)), count, codec.product_quantizer)
         centroids_LK = clusters.centroids_LK.astype(np.float16)
         list_N = np.empty(rows, dtype=np.uint16)
-        codes_NC = np.empty((rows, compared_codes(store.dim)), dtype=np.uint8)
+        codes_NC = np.empty((rows, compared_codes(codec)), dtype=np.uint8)
         threads = cores()
 
         def assign(thread: int) -> None:

@@ -40,7 +40,7 @@ class ClusterCandidates(IvfCandidates):
     def from_files(cls, files: Callable[[str], Bytes], store: VectorStore) -> Self:
         assert isinstance(store.codec, ResidualPQCodec)
         centroids_LK = read_centroids(files, len(store.codec.codebooks.components_K))
-        codebooks = CoarseCodebooks.from_codec(store.codec, compared_codes(store.dim))
+        codebooks = CoarseCodebooks.from_codec(store.codec, compared_codes(store.codec))
         lists = CoarseLists(codebooks, len(centroids_LK))
         fill_lists(lists.index, files, len(store))
         return cls(store, centroids_LK, lists)

@@ -24,9 +24,9 @@ _HALF_BLOCK = np.array([0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15])  
 # C codes of four bits, M components of a code, V values of a code, G rows with gaps.
 
 
-def compared_codes(dim: int) -> int:
+def compared_codes(codec: PQCodec) -> int:
     """How many codes of a row are compared: the others say little and take time."""
-    return -(-dim // _DIMENSIONS_PER_CODE)
+    return min(-(-codec.dim // _DIMENSIONS_PER_CODE), len(codec.codebooks.sizes_F))
 
 
 class CoarseCodebooks:

@@ -70,7 +70,7 @@ def passage_lists(store: VectorStore) -> CoarseLists:
     """All rows, in a list for each passage."""
     assert store.centroids is not None
     assert isinstance(store.codec, ResidualPQCodec)
-    codebooks = CoarseCodebooks.from_codec(store.codec, compared_codes(store.dim))
+    codebooks = CoarseCodebooks.from_codec(store.codec, compared_codes(store.codec))
     edges_P = np.asarray(store.centroids.edges_P)
     lists = CoarseLists(codebooks, len(edges_P) - 1)
     for first, last in list_runs(edges_P):
