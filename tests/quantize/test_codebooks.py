@@ -87,6 +87,14 @@ def test_the_bundled_model_has_one() -> None:
     encoder = load("small")
     assert encoder.product_quantizer is not None
     assert len(encoder.product_quantizer.residual.sizes_F) == 48
+    assert encoder.product_quantizer.small is not None
+    assert len(encoder.product_quantizer.small.residual.sizes_F) == 24
+
+
+def test_indexes_of_version_0_2_find_their_codebooks() -> None:
+    pq = load("small").product_quantizer
+    assert pq is not None
+    assert pq.find("eb8282c0a9658ddd") is not None
 
 
 def test_a_damaged_header_and_a_bomb_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
