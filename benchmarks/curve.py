@@ -5,12 +5,13 @@ python benchmarks/curve.py INDEX... --questions FILE [--questions FILE ...] [--l
 
 The first answer to each question is judged, as `densephrases eval open` judges it, for at most --limit questions of
 each file, from all over it, and for each number of passages that are read again (--verify). --exact compares with every
-row instead of searching as usual; the first index might be fp16, which is as good as the model's own vectors.
+row instead of searching as usual; the first index might be fp16, which is as good as the model's own vectors. What
+--json FILE holds of the same questions is shown and drawn as well, and not measured again.
 """
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -59,20 +60,34 @@ def main(
     """Prints bytes a token and exact match of each index."""
     try:
         asked = {path.name.split(".")[0]: spread_out(read_questions(path).questions, limit) for path in questions}
-        points = [point for path in indexes for point in measured(path, asked, verify or [0], exact)]
+        points = read_points(json_file)
+        for path in indexes:
+            missing = [passages for passages in verify or [0] if (path.name, passages) not in points]
+            for point in measured(path, asked, missing, exact):
+                points[point.index, point.verify] = point
+                write_points(points, json_file)
     except DensePhrasesError as error:
         raise SystemExit(f"Error: {error}") from error
-    if json_file is not None:
-        json_file.write_text(json.dumps([asdict(point) for point in points], indent=1))
     if plot is not None:
-        draw(points, plot)
+        draw(list(points.values()), plot)
     table = Table("index", "codes", "bytes a token", "opened in s", "read again", "ms a question", *asked, "mean")
-    for p in points:
+    for p in points.values():
         sizes = (f"{p.bytes_per_token:.1f}", f"{p.open_seconds:.2f}", str(p.verify), f"{p.milliseconds:.1f}")
         matches = (f"{value:.2f}" for value in (*p.exact_match.values(), p.mean))
         table.add_row(p.index, p.quantizer, *sizes, *matches)
     console.print(table)
     console.print(", ".join(f"{name}: {len(several)} questions" for name, several in asked.items()))
+
+
+def read_points(path: Path | None) -> dict[tuple[str, int], Point]:
+    if path is None or not path.is_file():
+        return {}
+    return {(point["index"], point["verify"]): Point(**point) for point in json.loads(path.read_text())}
+
+
+def write_points(points: Mapping[tuple[str, int], Point], path: Path | None) -> None:
+    if path is not None:
+        path.write_text(json.dumps([asdict(point) for point in points.values()], indent=1))
 
 
 def measured(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Bytes, Floats, Ints, inner_products
 from densephrases.errors import ConfigError
+from densephrases.quantize.anisotropic import anisotropic_codes
 from densephrases.quantize.base import Codec, IndexCodec, PairScorer, Records, Scorer
 from densephrases.quantize.codebooks import VALUES, Codebooks, ProductQuantizer
 from densephrases.quantize.nearest import nearest_centroids, product_in_blocks
@@ -37,13 +38,17 @@ class PQCodec(Codec):
         return np.dtype([("codes", "u1", (len(self.codebooks.sizes_F),))])
 
     def encode(self, vectors_ND: NDArray[np.floating[Any]]) -> Records:
-        centred_ND = np.asarray(vectors_ND, dtype=np.float32) - self.mean_D
-        components_NK = product_in_blocks(centred_ND, self.product_quantizer.projection_DK)
-        ordered_NK = np.asarray(components_NK[:, self.codebooks.components_K], dtype=np.float32)
+        ordered_NK = self._ordered(vectors_ND - self.mean_D)
         records_N = np.zeros(len(vectors_ND), dtype=self.row_type)
         for byte, group in enumerate(self.codebooks.groups):
-            records_N["codes"][:, byte] = nearest_centroids(ordered_NK[:, group], self.codebooks.centroids_KV[group])
+            records_N["codes"][:, byte] = nearest_centroids(ordered_NK[:, group], self._scaled_centroids[group])
         return records_N
+
+    def _ordered(self, centred_ND: NDArray[np.floating[Any]]) -> Floats:
+        """The components of vectors, in the order of the codebooks."""
+        centred_ND = np.asarray(centred_ND, dtype=np.float32)
+        components_NK = product_in_blocks(centred_ND, self.product_quantizer.projection_DK)
+        return np.asarray(components_NK[:, self.codebooks.components_K], dtype=np.float32)
 
     def decode(self, records_N: Records) -> Floats:
         components_NK = self.components(records_N)
@@ -143,6 +148,17 @@ class ResidualPQCodec(PQCodec, IndexCodec):
     def __init__(self, pq: ProductQuantizer) -> None:
         super().__init__(pq, pq.residual, np.zeros_like(pq.mean_D))
         self.centroid_codec: PQCodec = PQCodec(pq, pq.centroid, pq.mean_D)
+
+    def encode_residuals(self, residuals_ND: Floats, vectors_ND: NDArray[np.floating[Any]]) -> Records:
+        """Residuals of these vectors, by codes that lose little of the scores of questions that point their way."""
+        records_N = np.zeros(len(residuals_ND), dtype=self.row_type)
+        records_N["codes"] = anisotropic_codes(
+            self._ordered(residuals_ND),
+            self._ordered(vectors_ND - self.product_quantizer.mean_D),
+            self.codebooks,
+            self._scaled_centroids,
+        )
+        return records_N
 
     def to_bytes(self) -> bytes:
         """Nothing: the codebooks belong to the model, which every search needs anyway."""

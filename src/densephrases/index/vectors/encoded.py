@@ -1,5 +1,6 @@
 """Token vectors as they are stored: the codec of an index, and batches of vectors encoded by it."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Self
@@ -43,11 +44,11 @@ class EncodedVectors:
     @classmethod
     def by_codec(cls, vectors_ND: NDArray[np.floating[Any]], rows_P: Ints, codec: IndexCodec) -> Self:
         """`rows_P` says how many vectors each passage has."""
-        if codec.centroid_codec is None:
-            return cls(_encoded(vectors_ND, codec), np.zeros(0, dtype=np.uint8))
+        if not isinstance(codec, ResidualPQCodec):
+            return cls(_encoded(codec.encode, vectors_ND), np.zeros(0, dtype=np.uint8))
         centroids_P = codec.centroid_codec.encode(passage_centroids(vectors_ND, rows_P))
         residuals_ND = vectors_ND - np.repeat(codec.centroid_codec.decode(centroids_P), rows_P, axis=0)
-        return cls(_encoded(residuals_ND, codec), centroids_P)
+        return cls(_encoded(codec.encode_residuals, residuals_ND, vectors_ND), centroids_P)
 
     @classmethod
     def by_encoder(
@@ -64,10 +65,10 @@ def _records(codes_NF: NDArray[np.uint8], codec: PQCodec) -> Records:
     return np.ascontiguousarray(codes_NF).view(codec.row_type).reshape(len(codes_NF))
 
 
-def _encoded(vectors_ND: NDArray[np.floating[Any]], codec: IndexCodec) -> list[Records]:
+def _encoded(encode: Callable[..., Records], *vectors_ND: NDArray[np.floating[Any]]) -> list[Records]:
     """In blocks, by several threads if there are many."""
-    blocks = [vectors_ND[at : at + _BLOCK] for at in range(0, len(vectors_ND), _BLOCK)]
+    blocks = [[each[at : at + _BLOCK] for each in vectors_ND] for at in range(0, len(vectors_ND[0]), _BLOCK)]
     if len(blocks) < 2 * _THREADS:
-        return list(map(codec.encode, blocks))
+        return [encode(*block) for block in blocks]
     with ThreadPoolExecutor(_THREADS, "encode") as executor:
-        return list(executor.map(codec.encode, blocks))
+        return [*executor.map(lambda block: encode(*block), blocks)]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from densephrases.model.bulk_encoder import PQCodes
+from densephrases.quantize.anisotropic import ALONG, LEAST_NORM, first_weighed
 from densephrases.quantize.codebooks import Codebooks, ProductQuantizer
 
 # Shape suffixes: R token vectors, P passages, D vector size, K components, M components of a byte, F bytes, V values
@@ -40,7 +41,8 @@ class GpuQuantizer:
             for some_RD, passages_R in zip(
                 torch.split(vectors, self.rows_at_once), torch.split(passage_R, self.rows_at_once), strict=True
             ):
-                codes.append(self.residual.nearest((some_RD.float() - decoded_PD[passages_R]) @ self.projection_DK))
+                components_RK = (some_RD.float() - decoded_PD[passages_R]) @ self.projection_DK
+                codes.append(self.residual.anisotropic(components_RK, (some_RD - self.mean_D) @ self.projection_DK))
             return PQCodes(torch.cat(codes).cpu().numpy(), means_PF.cpu().numpy())
 
     def _centroid_codes(self, vectors_RD: Tensor, counts_P: Tensor) -> Tensor:
@@ -65,11 +67,9 @@ class GpuQuantizer:
 class _GpuCodebooks:
     def __init__(self, books: Codebooks, device: torch.device) -> None:
         self.order_K = torch.from_numpy(books.components_K.astype(np.int64)).to(device)
-        centroids_KV = torch.from_numpy(books.centroids_KV).to(device)
-        self.bytes = [
-            (group, -2 * centroids_KV[group], centroids_KV[group].square().sum(dim=0)) for group in books.groups
-        ]
-        values_KV = centroids_KV * torch.from_numpy(books.scale_K).to(device)[:, None]
+        values_KV = torch.from_numpy(books.centroids_KV * books.scale_K[:, None]).to(device)
+        self.bytes = [_GpuByte(group, values_KV[group]) for group in books.groups]
+        self.first_weighed = first_weighed(books)
         inverse_K = torch.argsort(self.order_K)
         self.values_KV = values_KV[inverse_K]
         self.byte_of_K = torch.from_numpy(np.repeat(np.arange(len(books.sizes_F)), books.sizes_F)).to(device)[inverse_K]
@@ -77,12 +77,43 @@ class _GpuCodebooks:
     def nearest(self, components_RK: Tensor) -> Tensor:
         """The bytes (R, F) of the nearest centroids."""
         ordered_RK = components_RK[:, self.order_K]
-        codes_RF = torch.empty(len(components_RK), len(self.bytes), dtype=torch.uint8, device=components_RK.device)
-        for byte, (group, doubled_MV, squares_V) in enumerate(self.bytes):
-            codes_RF[:, byte] = torch.addmm(squares_V, ordered_RK[:, group], doubled_MV).argmin(dim=1)
-        return codes_RF
+        codes = [byte.costs(ordered_RK[:, byte.group]).argmin(dim=1) for byte in self.bytes]
+        return torch.stack(codes, dim=1).to(torch.uint8)
+
+    def anisotropic(self, components_RK: Tensor, vectors_RK: Tensor) -> Tensor:
+        """The bytes (R, F) that `quantize.anisotropic` chooses for residuals of these vectors."""
+        points_RK, vectors_RK = components_RK[:, self.order_K], vectors_RK[:, self.order_K]
+        norms_R1 = vectors_RK.norm(dim=1, keepdim=True).clamp(min=LEAST_NORM)
+        along_RK = vectors_RK * (ALONG**0.5 / norms_R1)
+        lost_R = torch.zeros_like(points_RK[:, 0])
+        codes = []
+        for number, byte in enumerate(self.bytes):
+            points_RM, along_RM = points_RK[:, byte.group], along_RK[:, byte.group]
+            wanted_R = lost_R + (points_RM * along_RM).sum(dim=1)
+            if number < self.first_weighed:
+                costs_RV = byte.costs(points_RM)
+            else:
+                costs_RV = byte.costs(points_RM + wanted_R[:, None] * along_RM)
+                costs_RV += (along_RM @ byte.centroids_MV).square_()
+            codes.append(costs_RV.argmin(dim=1))
+            lost_R = wanted_R - (byte.centroids_MV.T[codes[-1]] * along_RM).sum(dim=1)
+        return torch.stack(codes, dim=1).to(torch.uint8)
 
     def decode(self, codes_PF: Tensor) -> Tensor:
         """The components (P, K) that codes stand for."""
         components = torch.arange(len(self.byte_of_K), device=codes_PF.device)
         return self.values_KV[components, codes_PF[:, self.byte_of_K].long()]
+
+
+class _GpuByte:
+    """The centroids of one byte."""
+
+    def __init__(self, group: slice, centroids_MV: Tensor) -> None:
+        self.group = group
+        self.centroids_MV = centroids_MV
+        self.doubled_MV = -2 * centroids_MV
+        self.squares_V = centroids_MV.square().sum(dim=0)
+
+    def costs(self, points_RM: Tensor) -> Tensor:
+        """Squared distances to points, but for what all centroids have in common."""
+        return torch.addmm(self.squares_V, points_RM, self.doubled_MV)
