@@ -48,8 +48,9 @@ def _own_options(command: Any) -> set[str]:
 
 
 def parse_script(place: str, script: str, words: list[str]) -> None:
-    """A script of the repository exists and knows the options."""
-    source = _source(ROOT / script, *(ROOT / script).parent.glob("*/*.py"))
+    """A script of the repository exists and knows the options, itself or in the files of its commands."""
+    path = ROOT / script
+    source = _source(path, *path.parent.glob("*/*.py"), *path.parent.glob(f"{path.stem}_*.py"))
     for word in words:
         assert not word.startswith("--") or _declares(source, word), f"{place}: {script} has no option {word}"
 

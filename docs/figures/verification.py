@@ -1,5 +1,9 @@
 """The second look: what is read again, and when."""
 
+import json
+
+from densephrases.model.folders import resolve
+
 from .canvas import Canvas
 
 _WIDTH, _HEIGHT, _LEFT = 940, 346, 28
@@ -32,7 +36,7 @@ def _decision(canvas: Canvas) -> None:
     canvas.line((_LEFT + 284, y), (x - 62, y), style="start-line", arrow=True)
     canvas.line((x - 58, y), (x, y - 44), (x + 58, y), (x, y + 44), (x - 58, y), style="ink-line")
     canvas.text(x, y - 3, "first answer", "small", "middle")
-    canvas.text(x, y + 13, "≥ 48% sure?", "small", "middle")
+    canvas.text(x, y + 13, f"≥ {_read_below():.0%} sure?", "small", "middle")
     canvas.line((x + 60, y), (_RIGHT - 4, y), style="start-line", arrow=True)
     canvas.text(x + 130, y - 8, "yes", "small bold", "middle")
     canvas.box(_RIGHT, y - 20, _BOX, 40, "answers of search")
@@ -62,3 +66,9 @@ def _second_look(canvas: Canvas) -> None:
     canvas.box(_RIGHT, y - 23, _BOX, 40, "verified answers")
     formula = "score = w_reader \u00d7 (start logit + end logit) + w_unverified \u00d7 confidence that search has in it"
     canvas.text(_WIDTH / 2, _HEIGHT - 26, formula, "bold", "middle")
+
+
+def _read_below() -> float:
+    """The confidence of a first answer below which the bundled model reads its passage."""
+    config = json.loads((resolve("small") / "config.json").read_text(encoding="utf-8"))
+    return float(config["verification"]["auto_below"])
