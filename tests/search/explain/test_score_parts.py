@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from densephrases.search.answers import Answer
 from densephrases.search.explain.evidence import Evidence
 from densephrases.search.explain.explanation import Explanation
+from densephrases.search.ranking.contenders import CONTENDERS
 from densephrases.search.ranking.linear import PhraseRanking
 from densephrases.search.request import SearchRequest
 from densephrases.search.searcher import Searcher
@@ -15,19 +17,29 @@ from tests.search.test_searcher import QUESTIONS, QuestionEncoder
 RANKING = PhraseRanking({"sentence": 2.0, "cut_before": -3.0})
 
 
-@given(indexes(), st.lists(QUESTIONS, min_size=1, max_size=3), st.sampled_from([None, RANKING]))
-def test_parts_add_up_to_the_score(index: MemoryIndex, questions: list[str], ranking: PhraseRanking | None) -> None:
+@given(indexes(), st.lists(QUESTIONS, min_size=1, max_size=3), st.sampled_from([None, RANKING]), st.booleans())
+def test_parts_add_up_to_the_score(
+    index: MemoryIndex, questions: list[str], ranking: PhraseRanking | None, overlapping: bool
+) -> None:
     searcher = Searcher.from_snapshot(index, QuestionEncoder(lexical_weight=1.0), ranking=ranking)
     unranked = Searcher.from_snapshot(index, QuestionEncoder(lexical_weight=1.0))
     plain = unranked.search(questions, SearchRequest(k=100, overlapping=True))
-    for before, answers in zip(plain, searcher.search(questions, SearchRequest(k=5, explain=True)), strict=True):
+    request = SearchRequest(k=5, explain=True, overlapping=overlapping)
+    for before, answers in zip(plain, searcher.search(questions, request), strict=True):
+        places = list(map(place, before))
         for answer in answers:
             why = answer.explanation
             assert why is not None
             assert why.start + why.end - why.penalties + why.ranking == pytest.approx(answer.score, abs=1e-3)
-            found = before[why.rank - 1]
-            assert (found.start, found.end, found.document.id) == (answer.start, answer.end, answer.document.id)
             assert (why.ranking == 0) or ranking is not None
+            if overlapping or why.rank <= CONTENDERS:
+                assert places[why.rank - 1] == place(answer)
+            else:  # phrases after the first 20 that overlap better ones have no place
+                assert place(answer) not in places[: why.rank - 1]
+
+
+def place(answer: Answer) -> tuple[str, int, int]:
+    return answer.document.id, answer.start, answer.end
 
 
 @given(indexes())

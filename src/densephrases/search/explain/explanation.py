@@ -16,7 +16,8 @@ class Explanation:
         end: That of its end vector and the phrase's last token.
         penalties: What lexical overlap, repetition and length take from both.
         ranking: What the final ranking adds.
-        rank: Place before the final ranking and verification, from 1.
+        rank: Place before the final ranking and verification, from 1. Phrases after the first 20 that overlap better
+            ones are no results and have none.
         reader: Logits of the reader for the phrase; None if its passage was not read.
         matched: Words of the question that the passage or its title has.
         missing: Words of the question that neither has.
