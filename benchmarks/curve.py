@@ -24,7 +24,7 @@ from rich.table import Table
 from densephrases.data.files import read_questions
 from densephrases.data.matching.gold_answers import gold_answers_of
 from densephrases.data.questions import OpenQuestion
-from densephrases.errors import DensePhrasesError
+from densephrases.errors import DataError, DensePhrasesError
 from densephrases.evaluate.tune.quantizer import spread_out
 from densephrases.search.phrase_index import PhraseIndex
 
@@ -40,6 +40,8 @@ class Point:
     bytes_per_token: float
     open_seconds: float
     milliseconds: float  # a question, 64 at once
+    questions: dict[str, int]  # of each file
+    exact: bool  # compared with every row
     exact_match: dict[str, float]  # by question file
 
     @property
@@ -60,7 +62,7 @@ def main(
     """Prints bytes a token and exact match of each index."""
     try:
         asked = {path.name.split(".")[0]: spread_out(read_questions(path).questions, limit) for path in questions}
-        points = read_points(json_file)
+        points = read_points(json_file, counts(asked), exact)
         for path in indexes:
             missing = [passages for passages in verify or [0] if (path.name, passages) not in points]
             for point in measured(path, asked, missing, exact):
@@ -79,10 +81,18 @@ def main(
     console.print(", ".join(f"{name}: {len(several)} questions" for name, several in asked.items()))
 
 
-def read_points(path: Path | None) -> dict[tuple[str, int], Point]:
+def counts(asked: Mapping[str, Sequence[OpenQuestion]]) -> dict[str, int]:
+    return {name: len(several) for name, several in asked.items()}
+
+
+def read_points(path: Path | None, questions: dict[str, int], exact: bool) -> dict[tuple[str, int], Point]:
+    """What was measured with the same questions and the same kind of search."""
     if path is None or not path.is_file():
         return {}
-    return {(point["index"], point["verify"]): Point(**point) for point in json.loads(path.read_text())}
+    points = [Point(**point) for point in json.loads(path.read_text())]
+    if any((point.questions, point.exact) != (questions, exact) for point in points):
+        raise DataError(f"'{path}' has figures of other questions or of another kind of search; give another file.")
+    return {(point.index, point.verify): point for point in points}
 
 
 def write_points(points: Mapping[tuple[str, int], Point], path: Path | None) -> None:
@@ -111,6 +121,8 @@ def measured(
             bytes_per_token=storage.bytes_per_token,
             open_seconds=opened,
             milliseconds=1000 * seconds / max(sum(map(len, asked.values())), 1),
+            questions=counts(asked),
+            exact=exact,
             exact_match=matches,
         )
         console.print(

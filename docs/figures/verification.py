@@ -1,7 +1,6 @@
 """The second look: what is read again, and when."""
 
-import json
-
+from densephrases.model.config import ModelConfig
 from densephrases.model.folders import resolve
 
 from .canvas import Canvas
@@ -70,5 +69,6 @@ def _second_look(canvas: Canvas) -> None:
 
 def _read_below() -> float:
     """The confidence of a first answer below which the bundled model reads its passage."""
-    config = json.loads((resolve("small") / "config.json").read_text(encoding="utf-8"))
-    return float(config["verification"]["auto_below"])
+    weights = ModelConfig.load(resolve("small")).verification
+    assert weights is not None
+    return weights["auto_below"]
