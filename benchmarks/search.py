@@ -13,6 +13,7 @@ work on the machine disturbs least; p99 is taken over all single calls, because 
 import json
 import resource
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -34,16 +35,20 @@ from densephrases.search.request import SearchRequest
 from densephrases.search.timings import Timings
 from densephrases.text.readers.read import read_documents
 
-BATCHES = (1, 64)
 EFFORTS = (0.25, 0.5, 0.75, 1.0)
 RECALL_BAR = 0.98
 REPEATS = 3
-STAGES = ("encode", "candidates", "window", "rest", "search", "total")
+STAGES = ("encode", "candidates", "window", "rest", "total")
+PROCESSOR = "processor"  # time of all threads of the process
+BARS = {1: 1.6, 64: 1.4}  # times the encoding that a whole search takes, by batch
+
+Seconds = dict[str, float]
+"""Of a call, by stage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Milliseconds per question of each stage; the search is everything but the encoding.
+    """Milliseconds per question of each stage, and of processor time of all threads (`PROCESSOR`).
 
     Attributes:
         best: Of the best repeat of each call.
@@ -61,16 +66,16 @@ class Spent:
         return float(np.percentile(self.every[stage], 99))
 
     @property
-    def share(self) -> float:
-        """Search time relative to encoding time, by their medians."""
-        return self.median("search") / self.median("encode")
+    def ratio(self) -> float:
+        """Of the whole time to that of encoding, by their medians."""
+        return self.median("total") / self.median("encode")
 
     def to_dict(self) -> dict[str, Any]:
         numbers = {
             stage: {"mean": float(np.mean(self.best[stage])), "p50": self.median(stage), "p99": self.p99(stage)}
-            for stage in STAGES
+            for stage in (*STAGES, PROCESSOR)
         }
-        return {"batch": self.batch, "milliseconds": numbers, "search_to_encode": self.share}
+        return {"batch": self.batch, "milliseconds": numbers, "total_to_encode": self.ratio}
 
 
 def main(
@@ -84,7 +89,7 @@ def main(
     asked = read_questions(questions)[:limit]
     with TemporaryDirectory() as place:
         opened = open_or_build(index or Path(place) / "index", model)
-        spent = [measure(opened, asked, batch) for batch in BATCHES]
+        spent = [measure(opened, asked, batch) for batch in BARS]
         memory = peak_megabytes()
         recalls = recall(opened, asked)
         info = opened.info()
@@ -126,26 +131,25 @@ def build(folder: Path, model: str) -> None:
 
 def measure(index: PhraseIndex, questions: Sequence[str], batch: int) -> Spent:
     index.search(questions[:batch], verify=0)  # opens the model and maps the index
-    best: list[Timings] = []
-    every: list[Timings] = []
+    best: list[Seconds] = []
+    every: list[Seconds] = []
     for first in range(0, len(questions) - batch + 1, batch):
         repeats = [timed(index, questions[first : first + batch]) for _ in range(REPEATS)]
-        best.append(min(repeats, key=lambda timings: timings.total))
+        best.append(min(repeats, key=lambda seconds: seconds["total"]))
         every += repeats
     return Spent(batch, milliseconds(best, batch), milliseconds(every, batch))
 
 
-def milliseconds(calls: Sequence[Timings], batch: int) -> dict[str, list[float]]:
+def milliseconds(calls: Sequence[Seconds], batch: int) -> dict[str, list[float]]:
     """Per question, by stage."""
-    seconds = {stage: [getattr(call, stage) for call in calls] for stage in STAGES if stage != "search"}
-    seconds["search"] = [call.total - call.encode for call in calls]
-    return {stage: [1000 * value / batch for value in seconds[stage]] for stage in STAGES}
+    return {stage: [1000 * call[stage] / batch for call in calls] for stage in (*STAGES, PROCESSOR)}
 
 
-def timed(index: PhraseIndex, questions: Sequence[str]) -> Timings:
-    timings = Timings()
+def timed(index: PhraseIndex, questions: Sequence[str]) -> Seconds:
+    timings, began = Timings(), time.process_time()
     index.search(questions, timings=timings, verify=0)
-    return timings
+    processor = time.process_time() - began
+    return {stage: getattr(timings, stage) for stage in STAGES} | {PROCESSOR: processor}
 
 
 def recall(index: PhraseIndex, questions: Sequence[str]) -> dict[float, float]:
@@ -170,11 +174,12 @@ def peak_megabytes() -> float:
 
 
 def times_table(spent: Sequence[Spent]) -> Table:
-    table = Table("batch", "ms per question", *STAGES, "search / encode")
+    table = Table("batch", "ms per question", *STAGES, PROCESSOR, "total / encode")
     for s in spent:
-        ratio = f"{s.share:.2f} {'reached' if s.share <= 1 else 'missed'}"
-        table.add_row(str(s.batch), f"p50, best of {REPEATS}", *(f"{s.median(stage):.2f}" for stage in STAGES), ratio)
-        table.add_row(str(s.batch), "p99, all calls", *(f"{s.p99(stage):.2f}" for stage in STAGES), "")
+        ratio = f"{s.ratio:.2f} {'reached' if s.ratio <= BARS[s.batch] else 'missed'} ({BARS[s.batch]})"
+        stages = (*STAGES, PROCESSOR)
+        table.add_row(str(s.batch), f"p50, best of {REPEATS}", *(f"{s.median(stage):.2f}" for stage in stages), ratio)
+        table.add_row(str(s.batch), "p99, all calls", *(f"{s.p99(stage):.2f}" for stage in stages), "")
     return table
 
 

@@ -89,6 +89,22 @@ def test_the_reading_graph_is_opened_by_the_first_who_reads_or_ahead(reading: Pa
     assert {"_question_session", "_reading_session"} <= vars(ahead).keys()
 
 
+def test_threads_that_answer_do_not_spin_while_the_search_goes_on(reading: Path) -> None:
+    encoder = OnnxEncoder.load(reading, threads=2)
+    encoder.open_ahead(reading=True)
+    assert stops_spinning(encoder.question_session)
+    assert stops_spinning(encoder._reading_session.result())
+    assert not stops_spinning(encoder.passage_session)
+
+
+def stops_spinning(session: Any) -> bool:
+    options = session.get_session_options()
+    try:
+        return bool(options.get_session_config_entry("session.force_spinning_stop") == "1")
+    except RuntimeError:  # it has no such entry
+        return False
+
+
 def test_a_model_without_a_reading_graph_refuses_to_read(exported: Path) -> None:
     encoder = OnnxEncoder.load(exported, threads=1)
     encoder.open_ahead(reading=True)

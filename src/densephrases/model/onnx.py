@@ -146,7 +146,7 @@ class OnnxEncoder(Encoder):
 
     @cached_property
     def passage_session(self) -> Any:
-        return self._session(self.passage_path, weights_file(self.precision))
+        return self._session(self.passage_path, weights_file(self.precision), spins=True)
 
     @property
     def question_session(self) -> Any:
@@ -184,8 +184,11 @@ class OnnxEncoder(Encoder):
     def question_path(self) -> Path:
         return _question_path(known_task_folder(self.folder, self.task), self.precision, self.task)
 
-    def _session(self, path: Path, weights: str) -> Any:
+    def _session(self, path: Path, weights: str, *, spins: bool = False) -> Any:
+        """One whose threads wait for the next batch by spinning, or leave the cores to the search meanwhile."""
         options = onnxruntime.SessionOptions()
+        if not spins:
+            options.add_session_config_entry("session.force_spinning_stop", "1")
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
         options.log_severity_level = LOG_ERRORS
         options.intra_op_num_threads = self.threads or _restricted_cores()
