@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 
 import pytest
 
@@ -111,16 +112,22 @@ def test_files_of_another_index_are_replaced(store: Store, tmp_path: Path) -> No
     assert problems(tmp_path / "copy") == []
 
 
-def test_an_index_that_is_replaced_meanwhile(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("removed", [True, False])
+def test_an_index_that_is_replaced_meanwhile(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, removed: bool
+) -> None:
+    """The file that is fetched just then is gone, or has the content of the new index."""
     newer = made_index(tmp_path / "newer", first=20)
-    download = RemoteStore.download
+    download, one_at_a_time = RemoteStore.download, Lock()
     replaced: list[Manifest] = []
 
     def replacing(remote: RemoteStore, name: str, path: Path) -> None:
-        if not replaced:
-            store.remove(list(read_manifest(store.place).files()))
-            replaced.append(upload(newer, store))
-            raise FileNotFoundError(name)
+        with one_at_a_time:  # files are fetched by several threads
+            if not replaced:
+                store.remove(list(read_manifest(store.place).files()))
+                replaced.append(upload(newer, store))
+                if removed:
+                    raise FileNotFoundError(name)
         download(remote, name, path)
 
     monkeypatch.setattr(RemoteStore, "download", replacing)

@@ -61,13 +61,16 @@ def fetch_index(
         try:
             _fetch(store, manifest, folder, progress or (lambda done, total: None))
             return manifest
-        except FileNotFoundError as error:
+        except (FileNotFoundError, StorageError) as error:
             newer = _manifest(store)
-            if newer == whole:
+            if newer != whole:
+                whole = newer
+            elif isinstance(error, StorageError):
+                raise
+            else:
                 raise StorageError(
                     f"'{store.place}' lacks a file of its index ({error}); restore it or build the index again."
                 ) from error
-            whole = newer
     raise StorageError(f"'{store.place}' changed {_ATTEMPTS} times while it was fetched; try again later.")
 
 
