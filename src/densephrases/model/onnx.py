@@ -29,6 +29,10 @@ PASSAGE_GRAPHS = ("passage", "reading")  # by the passage backbone; only models 
 
 LOG_ERRORS = 3
 
+# onnxruntime computes a sum and its norm by one operator that takes four times as long as two: a batch of 64 questions
+# is encoded in 88% of the time without it.
+_SLOWER_FUSIONS = ["SkipLayerNormFusion"]
+
 
 def graph_file(kind: str, precision: str) -> str:
     return f"{kind}.{precision}.onnx"
@@ -196,7 +200,9 @@ class OnnxEncoder(Encoder):
         linked = _read_linked(path.with_name(weights), options)  # noqa: F841  (must live until the session is made)
         try:
             with verified_meanwhile(path.with_name(weights)):
-                return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+                return onnxruntime.InferenceSession(
+                    str(path), options, providers=["CPUExecutionProvider"], disabled_optimizers=_SLOWER_FUSIONS
+                )
         except ModelError:
             raise
         except Exception as error:  # the library's exceptions have no base class of their own
