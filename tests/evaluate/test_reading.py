@@ -38,7 +38,6 @@ from densephrases.text.hashed_terms import terms
 from densephrases.text.passages import Passage
 from densephrases.text.searched_text import SearchedText
 from tests.index.made_up import code_for
-from tests.text.sentence_oracle import sentences_around
 
 HIDDEN = 32
 
@@ -228,7 +227,6 @@ def ranked_by_hand(
     passages = [encoded.passages[number].passage for _, number, _ in kept]
     offsets = [encoded.passage_vectors[number].offsets_T2[list(span)] for _, number, span in kept]
     spans_N2 = np.array([(both[0, 0], both[1, 1]) for both in offsets], dtype=np.int64)
-    sentences = [sentences_around(p.text, *span) for p, span in zip(passages, spans_N2.tolist(), strict=True)]
     weight = config.lexical_weight
     contenders = Contenders(
         np.array([0, len(kept)]),
@@ -236,9 +234,8 @@ def ranked_by_hand(
         np.array([weight * passage_cost(encoded, row, number) for _, number, _ in kept], dtype=np.float32),
         np.array([number for _, number, _ in kept]),
         spans_N2,
-        np.array([(s.start, s.end) for s in sentences]),
         [SearchedText(p.text) for p in passages],
-        [p.title for p in passages],
+        [SearchedText(p.title) for p in passages],
     )
     segment = SegmentTerms.from_passages([p.passage for p in encoded.passages])
     text = encoded.questions[row][1].text

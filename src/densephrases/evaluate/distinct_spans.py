@@ -73,16 +73,14 @@ class SpanRanking:
         edges_B = np.cumsum([0, *map(len, found)])
         question_N = np.repeat(np.arange(len(found)), np.diff(edges_B))
         texts = [self._searched(span.passage) for span in flat]
-        around = [text.sentences_around(span.start, span.end) for text, span in zip(texts, flat, strict=True)]
         return Contenders(
             edges_B,
             np.array([span.score for span in flat], dtype=np.float32),
             self._lexical(question_N, passage_N, terms),
             passage_N,
             spans_N2,
-            np.array([(each.start, each.end) for each in around], dtype=np.int64).reshape(-1, 2),
             texts,
-            [self.passages[span.passage].title for span in flat],
+            [SearchedText(self.passages[span.passage].title) for span in flat],
         )
 
     def _lexical(self, question_N: Ints, passage_N: Ints, terms: QuestionTerms | None) -> Floats:

@@ -30,23 +30,18 @@ class FoundPassage:
     text: str
     begin: int
     document: DocumentRecord
+    searched_titles: dict[str, SearchedText] = field(default_factory=dict, repr=False, compare=False)  # of the search
 
     @cached_property
     def searched(self) -> SearchedText:
         return SearchedText(self.text)
 
-    def titles(self, position: int) -> str:
+    def titles(self, position: int) -> SearchedText:
         """That of the document, and the headings above a character of the passage."""
-        return "\n".join((self.document.title, *self.document.layout.path(self.begin + position)))
-
-    def searched_titles(self, position: int) -> SearchedText:
-        """The same, with terms that are remembered."""
-        titles = self.titles(position)
-        return self._searched_titles.setdefault(titles, SearchedText(titles))
-
-    @cached_property
-    def _searched_titles(self) -> dict[str, SearchedText]:
-        return {}
+        titles = "\n".join((self.document.title, *self.document.layout.path(self.begin + position)))
+        if titles not in self.searched_titles:
+            self.searched_titles[titles] = SearchedText(titles)
+        return self.searched_titles[titles]
 
     def is_heading(self, start: int, end: int) -> bool:
         """Whether the characters touch a heading, of which no answer is taken."""
@@ -139,16 +134,17 @@ class SegmentTexts(PassageTexts):
     segments: Sequence[SearchableSegment]
     _known: dict[int, FoundPassage] = field(default_factory=dict)
     _documents: dict[tuple[int, int], DocumentRecord] = field(default_factory=dict)
+    _titles: dict[str, SearchedText] = field(default_factory=dict)
 
     def passage(self, key: int) -> FoundPassage:
-        if key not in self._known:
+        found = self._known.get(key)
+        if found is None:
             owner, number = key >> _PASSAGE_BITS, key & ((1 << _PASSAGE_BITS) - 1)
             segment = self.segments[owner].segment
             document = self._document(owner, int(segment.passage_documents[number]))
-            self._known[key] = FoundPassage(
-                segment.passage_text(number), int(segment.passage_offsets[number]), document
-            )
-        return self._known[key]
+            text, begin = segment.passage_text(number), int(segment.passage_offsets[number])
+            found = self._known[key] = FoundPassage(text, begin, document, self._titles)
+        return found
 
     def _document(self, segment: int, number: int) -> DocumentRecord:
         key = segment, number

@@ -252,7 +252,7 @@ class Searcher:
 
 def _surroundings(result: Result) -> Surroundings:
     passage = result.passage
-    return Surroundings(passage.searched, result.sentences, passage.searched_titles(result.phrase.start))
+    return Surroundings(passage.searched, result.sentences, passage.titles(result.phrase.start))
 
 
 def _shown(answers: Sequence[Answer], request: SearchRequest) -> list[Answer]:

@@ -74,6 +74,8 @@ class Layout:
         return frozenset(section.start for section in self.sections if section.is_heading)
 
     def _around(self, position: int) -> list[Section]:
+        if not self.sections:
+            return []
         found = []
         number = bisect_right(self._starts, position) - 1
         while number >= 0:

@@ -10,6 +10,9 @@ from densephrases.text.sentences import TextSpan, block_spans, sentences_of_bloc
 
 _PIECE = re.compile(r"\S+|\s+")
 
+Occurrences = Sequence[tuple[int, Sequence[int]]]
+"""The numbers of terms that a text has, and where their words begin in it."""
+
 
 class SearchedText:
     """Many phrases of one passage are compared with the terms of a question; the text is split for none of them."""
@@ -17,7 +20,9 @@ class SearchedText:
     def __init__(self, text: str) -> None:
         self.text = text
         self._positions: dict[str, Sequence[int]] = {}
-        self._sentences: dict[int, tuple[list[TextSpan], Iterator[TextSpan]]] = {}
+        self._occurrences: dict[tuple[str, ...], Occurrences] = {}
+        self._sentences: list[TextSpan] = []  # those found so far
+        self._around: dict[tuple[int, int], TextSpan] = {}
 
     def positions(self, prefix: str) -> Sequence[int]:
         """Where the words of a term begin, given by its prefix."""
@@ -30,33 +35,40 @@ class SearchedText:
             self._positions[prefix] = found
         return found
 
+    def occurring(self, prefixes: tuple[str, ...]) -> Occurrences:
+        """Which of several terms the text has, by their places in the tuple, and their positions."""
+        found = self._occurrences.get(prefixes)
+        if found is None:
+            folded, _ = self._folded
+            places = ((place, self.positions(prefix)) for place, prefix in enumerate(prefixes) if prefix in folded)
+            found = self._occurrences[prefixes] = [each for each in places if each[1]]
+        return found
+
     def sentences_around(self, start: int, end: int) -> TextSpan:
         """From the first to the last sentence that a span touches; the span itself if it touches none."""
+        found = self._around.get((start, end))
+        if found is None:
+            found = self._around[start, end] = self._find_sentences(start, end)
+        return found
+
+    def _find_sentences(self, start: int, end: int) -> TextSpan:
         last = max(end, start + 1)
-        touched = [
-            sentence
-            for number, block in enumerate(self._blocks)
-            if block.start < last and start < block.end
-            for sentence in self._sentences_until(last, number)
-            if sentence.start < last and start < sentence.end
-        ]
+        touched = [each for each in self._sentences_until(last) if each.start < last and start < each.end]
         return TextSpan(touched[0].start, touched[-1].end) if touched else TextSpan(start, end)
 
-    @cached_property
-    def _blocks(self) -> list[TextSpan]:
-        return block_spans(self.text)
-
-    def _sentences_until(self, last: int, block: int) -> list[TextSpan]:
-        """The sentences of a block, at least those that begin before the character."""
-        if block not in self._sentences:
-            self._sentences[block] = [], sentences_of_block(self.text, self._blocks[block])
-        known, further = self._sentences[block]
+    def _sentences_until(self, last: int) -> list[TextSpan]:
+        """At least those that begin before the character."""
+        known = self._sentences
         while not known or known[-1].end < last:
-            sentence = next(further, None)
+            sentence = next(self._further_sentences, None)
             if sentence is None:
                 break
             known.append(sentence)
         return known
+
+    @cached_property
+    def _further_sentences(self) -> Iterator[TextSpan]:
+        return (sentence for block in block_spans(self.text) for sentence in sentences_of_block(self.text, block))
 
     @cached_property
     def _folded(self) -> tuple[str, list[int] | None]:

@@ -30,7 +30,7 @@ def is_phrase(text: str, start: int, end: int) -> bool:
 
 def has_blank_line(text: str, start: int, end: int) -> bool:
     """Whether a blank line, which parts paragraphs, is in the span."""
-    return _BLANK_LINE.search(text, start, end) is not None
+    return text.find("\n", start, end) >= 0 and _BLANK_LINE.search(text, start, end) is not None
 
 
 def whole_words(text: str, start: int, end: int) -> tuple[int, int]:

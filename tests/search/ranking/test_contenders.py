@@ -27,7 +27,7 @@ def test_they_are_the_first_answers(index: MemoryIndex, unit: Unit, k: int) -> N
     assert contenders.question_N.tolist() == [number for number, _ in rows]
     assert contenders.phrase_texts == [answer.phrase.text for _, answer in rows]
     assert contenders.score_N.tolist() == [answer.score for _, answer in rows]
-    assert list(contenders.titles) == [answer.document.title for _, answer in rows]
+    assert [titles.text for titles in contenders.titles] == [answer.document.title for _, answer in rows]
     for row, (number, answer) in enumerate(rows):
         text, (first, last) = contenders.texts[row].text, contenders.sentences_N2[row].tolist()
         assert (text, text[first:last]) == (answer.passage, answer.sentence)

@@ -15,19 +15,17 @@ from densephrases.search.ranking.identifiers import (
 )
 from densephrases.search.scoring.pairs import Phrases
 from densephrases.text.searched_text import SearchedText
-from densephrases.text.sentences import sentence_spans
 from tests.search.made_up import MemoryIndex, SegmentMaker
 
 
 def contenders_of(text: str, phrases: list[str], title: str = "") -> Contenders:
     """Of one question; each phrase occurs once."""
     spans = [(text.index(each), text.index(each) + len(each)) for each in phrases]
-    sentences = [next((s.start, s.end) for s in sentence_spans(text) if s.start <= start < s.end) for start, _ in spans]
     zeros = np.zeros(len(phrases), dtype=np.float32)
     rows = np.zeros(len(phrases), dtype=np.int64)
     edges = np.array([0, len(phrases)])
-    texts, titles = [SearchedText(text)] * len(phrases), [title] * len(phrases)
-    return Contenders(edges, zeros, zeros, rows, np.array(spans), np.array(sentences), texts, titles)
+    texts, titles = ([SearchedText(each)] * len(phrases) for each in (text, title))
+    return Contenders(edges, zeros, zeros, rows, np.array(spans), texts, titles)
 
 
 SETTINGS = """wal_size (integer)

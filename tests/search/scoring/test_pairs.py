@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from densephrases.search.passages import SegmentTexts
 from densephrases.search.request import Unit
 from densephrases.search.scoring.lexical import QuestionTerms
-from densephrases.search.scoring.pairs import PairSearch, Phrases
+from densephrases.search.scoring.pairs import PairSearch, Phrases, Selection
 from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.search.scoring.windows import Queries
 from densephrases.search.selection.distinct_results import DistinctResults
@@ -150,7 +150,7 @@ def rounds_of_search(hidden: bool) -> tuple[list[int], int]:
     segments = MemoryIndex([replace(made, candidates=nothing) if hidden else made], [None]).searchable()
     rounds: list[int] = []
 
-    def select(several: Sequence[Phrases], terms: QuestionTerms | None) -> list[Phrases]:
+    def select(several: Sequence[Phrases], terms: QuestionTerms | None) -> list[Selection]:
         rounds.append(sum(map(len, several)))
         return DistinctResults(SegmentTexts(segments), "phrase", 1)(several, terms)
 

@@ -85,9 +85,9 @@ def test_like_one_by_one(
     texts = SegmentTexts(index.searchable())
     expected = one_by_one(texts.locate(phrases), texts, terms, wanted, apart)
     select = DistinctPhrases(texts, wanted, apart, terms)
-    assert _rows(select(0, texts.locate(phrases), whole=True)) == expected
+    assert _rows(select(0, texts.locate(phrases), whole=True).results) == expected
     head = phrases.best(max(round(share * len(phrases)), 1))
-    found = _rows(select(0, texts.locate(head), whole=False))
+    found = _rows(select(0, texts.locate(head), whole=False).results)
     assert found == expected[: len(found)], "what follows the head changes nothing"
 
 

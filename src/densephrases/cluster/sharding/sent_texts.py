@@ -12,6 +12,7 @@ from densephrases.index.segment.document_record import DocumentRecord
 from densephrases.search.passages import FoundPassage, PassageTexts
 from densephrases.search.scoring.lexical import QuestionTerms
 from densephrases.search.scoring.pairs import Phrases
+from densephrases.text.searched_text import SearchedText
 
 Rows = Sequence[tuple[int, int, int]]
 BoundaryScores = Callable[[Rows, Floats, Floats], tuple[Floats, Floats]]
@@ -41,6 +42,7 @@ class SentTexts(PassageTexts):
         self._before: dict[int, str] = {}
         self._document_of: dict[int, int] = {}
         self._documents: dict[int, DocumentRecord] = {}
+        self._titles: dict[str, SearchedText] = {}
 
     def add(self, replies: Sequence[ShardHeads]) -> list[Phrases]:
         """The phrases of each question, of all shards."""
@@ -63,7 +65,7 @@ class SentTexts(PassageTexts):
         rows = zip(sent.key_P.tolist(), sent.document_key_P.tolist(), sent.texts, sent.begins, strict=True)
         for key, document, text, begin in rows:
             if key not in self._passages:
-                self._passages[key] = FoundPassage(text, begin, self._documents[document])
+                self._passages[key] = FoundPassage(text, begin, self._documents[document], self._titles)
         if sent.before is not None:
             self._before.update(zip(sent.key_P.tolist(), sent.before, strict=True))
 

@@ -20,7 +20,7 @@ from densephrases.cluster.sharding.sent_texts import Rows, SentTexts
 from densephrases.cluster.sharding.shards import Arguments, ShardSession
 from densephrases.index.cancellation import Check
 from densephrases.search.retrieval.retriever import Retrieved
-from densephrases.search.scoring.pairs import NOTHING, Phrases, first_depth, search_deeper
+from densephrases.search.scoring.pairs import NO_RESULTS, Selection, first_depth, search_deeper
 from densephrases.search.selection.distinct_results import DistinctResults
 from densephrases.search.timings import Timings
 
@@ -58,14 +58,14 @@ class ShardRetrieval:
         self._texts = SentTexts(self._boundary_scores)
         aim = query.aim
         self._distinct = DistinctResults(self._texts, aim.unit, aim.wanted, check, aim.apart)
-        self._results: list[Phrases] = [NOTHING] * len(query.queries)
+        self._selected = [NO_RESULTS] * len(query.queries)
 
     def __call__(self) -> Retrieved:
         aim = self._query.aim
         if self._rows:
             effort = 1.0 if aim.exact else aim.effort
             search_deeper(len(self._query.queries), first_depth(aim.wanted), effort, self._look)
-        return Retrieved(self._results, self._texts)
+        return Retrieved([each.results for each in self._selected], self._texts)
 
     def _look(self, questions: Ints, depth: int, effort: float) -> Iterator[tuple[Ints, Mask, Mask]]:
         if not len(questions):
@@ -78,7 +78,7 @@ class ShardRetrieval:
         with self._timings.measured("candidates"):
             rows = self._candidates(questions, depth, effort)
         self._select(questions, partial(self._sent_ahead, rows), partial(self._around, rows))
-        missing = [not self._distinct.suffice(self._results[question]) for question in questions.tolist()]
+        missing = [not self._selected[question].enough for question in questions.tolist()]
         yield questions, np.array(missing, dtype=bool), rows.short_B
 
     def _select(self, questions: Ints, ask: Ask, then: Ask | None = None) -> None:
@@ -98,15 +98,11 @@ class ShardRetrieval:
                 return
             found = self._distinct(self._texts.add(replies), asked.queries.terms)
             least_B = np.max([reply.least_B for reply in replies], axis=0)
-            for place, results in zip(some.tolist(), found, strict=True):
-                self._results[int(questions[place])] = results
-            lacking = [not self._is_whole(*each) for each in zip(found, least_B.tolist(), strict=True)]
+            for place, selected in zip(some.tolist(), found, strict=True):
+                self._selected[int(questions[place])] = selected
+            lacking = [not _is_whole(*each) for each in zip(found, least_B.tolist(), strict=True)]
             ask = then or ask
             some, aim = some[np.array(lacking, dtype=bool)], replace(aim, wanted=2 * aim.wanted, apart=2 * aim.apart)
-
-    def _is_whole(self, results: Phrases, least: float) -> bool:
-        """Whether no phrase that was not sent can be among the results."""
-        return least == -np.inf or (self._distinct.suffice(results) and float(results.score_N[-1]) >= least)
 
     def _heads(self, query: ShardQuery, _: Ints) -> list[ShardHeads]:
         return list(self._session.ask_all("heads", query, check=self._check).values())
@@ -150,3 +146,8 @@ class ShardRetrieval:
         for shard, reply in self._session.ask("boundary_scores", calls, self._check).items():
             scores_2N[:, places[shard]] = reply
         return scores_2N[0], scores_2N[1]
+
+
+def _is_whole(selected: Selection, least: float) -> bool:
+    """Whether no phrase that was not sent can be among the results."""
+    return least == -np.inf or (selected.enough and float(selected.results.score_N[-1]) >= least)

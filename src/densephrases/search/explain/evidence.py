@@ -66,9 +66,10 @@ class AskedTerms:
         self.words = {word: tuple(found.values()) for word, found in words.items()}
         names = set[int]().union(*(words[word] for word in names_and_numbers(question)))
         wanted = {term: prefix for found in words.values() for term, prefix in found.items()}
-        self._wanted = [(prefix, float(idf_V[term]), term in names) for term, prefix in sorted(wanted.items())]
-        self._total = sum(weight for _, weight, _ in self._wanted)
-        self._total_of_names = sum(weight for _, weight, is_name in self._wanted if is_name)
+        self._prefixes = tuple(prefix for _, prefix in sorted(wanted.items()))
+        self._weights = [(float(idf_V[term]), term in names) for term in sorted(wanted)]
+        self._total = sum(weight for weight, _ in self._weights)
+        self._total_of_names = sum(weight for weight, is_name in self._weights if is_name)
         known = set[int]().union(*(found for word, found in words.items() if _occurs(word, found, known_V)))
         self._unknown = _share(sum(float(idf_V[term]) for term in wanted.keys() - known), self._total)
         self._identifiers = [whole_identifier(each) for each in identifiers_of(question)]
@@ -76,14 +77,18 @@ class AskedTerms:
     def evidence(self, around: Surroundings) -> Evidence:
         missing = unstated = names = 0.0
         start, end = around.sentences.start, around.sentences.end
-        for prefix, weight, is_name in self._wanted:
-            if around.titles.positions(prefix):
+        in_titles, in_passage = (dict(each.occurring(self._prefixes)) for each in (around.titles, around.passage))
+        for place, (weight, is_name) in enumerate(self._weights):
+            if place in in_titles:
                 continue
-            positions = around.passage.positions(prefix)
+            positions = in_passage.get(place, ())
             if not positions:
                 missing += weight
                 names += weight * is_name
-            if not any(start <= at < end for at in positions):
+            for at in positions:
+                if start <= at < end:
+                    break
+            else:
                 unstated += weight
         return Evidence(
             _share(missing, self._total),

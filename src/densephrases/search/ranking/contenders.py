@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -17,7 +18,7 @@ CONTENDERS = 20  # of a question
 # Shape suffixes: B questions, N phrases of all questions.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Contenders:
     """The first phrases of several questions, one question after the other, best first.
 
@@ -27,7 +28,6 @@ class Contenders:
         lexical_N: Penalty of the question terms that the passage lacks.
         passage_N: Equal for phrases of one passage.
         spans_N2: Character offsets in the passage.
-        sentences_N2: Character offsets of the sentences around the phrase.
         texts: The passage of each phrase; one object for phrases of one passage.
         titles: Of its document, and the headings above it.
     """
@@ -37,9 +37,8 @@ class Contenders:
     lexical_N: Floats
     passage_N: Ints
     spans_N2: Ints
-    sentences_N2: Ints
     texts: Sequence[SearchedText]
-    titles: Sequence[str]
+    titles: Sequence[SearchedText]
 
     @classmethod
     def from_phrases(cls, several: Sequence[Phrases], terms: QuestionTerms | None, texts: PassageTexts) -> Self:
@@ -57,13 +56,19 @@ class Contenders:
             else texts.lexical_penalties(phrases, question_N, terms),
             located.passage_N,
             located.spans_N2,
-            texts.sentences(located.passage_N, located.spans_N2),
             [passage.searched for passage in passages],
             [passage.titles(start) for passage, start in zip(passages, located.spans_N2[:, 0].tolist(), strict=True)],
         )
 
     def __len__(self) -> int:
         return len(self.score_N)
+
+    @cached_property
+    def sentences_N2(self) -> Ints:  # noqa: N802
+        """Character offsets of the sentences around each phrase."""
+        rows = zip(self.texts, self.spans_N2.tolist(), strict=True)
+        around = [text.sentences_around(*span) for text, span in rows]
+        return np.array([(each.start, each.end) for each in around], dtype=np.int64).reshape(-1, 2)
 
     @property
     def question_N(self) -> Ints:  # noqa: N802

@@ -2,17 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from densephrases.arrays import Floats, Ints, Mask
 from densephrases.search.ranking.contenders import Contenders
-from densephrases.search.scoring.lexical import QuestionTerms
+from densephrases.search.scoring.lexical import PenaltiesOfText, QuestionTerms
 from densephrases.text.hashed_terms import terms as terms_of
 from densephrases.text.normalize import normalize_answer
-from densephrases.text.searched_text import SearchedText
 
 # Of the passage's terms, of the phrase, and of the words around it.
 LEXICAL_FEATURES = ("lexical", "repetition", "sentence", "window", "title")
@@ -87,28 +85,17 @@ def _lexical_features(contenders: Contenders, terms: QuestionTerms | None) -> Se
     if terms is None:
         return [np.zeros(len(contenders))] * len(LEXICAL_FEATURES)
 
-    @cache
-    def occurring(question: int, text: SearchedText) -> list[tuple[float, Sequence[int]]]:
-        """The penalties of the question's terms that the text has, and where these stand."""
-        positions = ((penalty, text.positions(prefix)) for prefix, penalty in terms.prefix_penalties(question))
-        return [each for each in positions if each[1]]
-
-    @cache
-    def in_title(question: int, title: str) -> float:
-        return sum(penalty for penalty, _ in occurring(question, SearchedText(title)))
-
+    occurring = list(map(terms.occurring, range(len(contenders.edges_B) - 1)))
     spans = zip(contenders.spans_N2.tolist(), contenders.sentences_N2.tolist(), strict=True)
     rows = zip(contenders.question_N.tolist(), contenders.texts, contenders.titles, spans, strict=True)
     matched = [
-        (*_matched(occurring(question, text), text.text, *both), in_title(question, title))
+        (*_matched(occurring[question](text), text.text, *both), sum(lost for lost, _ in occurring[question](title)))
         for question, text, title, both in rows
     ]
     return [contenders.lexical_N, *np.array(matched, dtype=np.float64).reshape(-1, len(LEXICAL_FEATURES) - 1).T]
 
 
-def _matched(
-    found: Sequence[tuple[float, Sequence[int]]], text: str, phrase: Span, sentences: Span
-) -> tuple[float, float, float]:
+def _matched(found: PenaltiesOfText, text: str, phrase: Span, sentences: Span) -> tuple[float, float, float]:
     """The penalties of terms in the phrase, and beside it in its sentences and among some words."""
     (start, end), (left, right) = phrase, _window(text, *phrase)
     # not all of a table without sentence ends

@@ -21,6 +21,7 @@ from densephrases.search.query.identifier_words import (
 )
 from densephrases.search.ranking.contenders import Contenders
 from densephrases.search.scoring.pairs import Phrases
+from densephrases.text.searched_text import SearchedText
 
 IDENTIFIED = 100  # first phrases of a question that are compared, since entries of many identifiers share a passage
 IDENTIFIER_WEIGHT = 25.0  # penalty of a phrase with none of the question's identifiers near it
@@ -66,10 +67,17 @@ def identifier_shares(
         """That above the paragraph that begins there."""
         return heading_above(f"{text_before(passage)}\n\n{text[:first]}") or ""
 
+    @cache
+    def occurring(question: int, passage: int, text: SearchedText, titles: SearchedText) -> list[re.Pattern[str]]:
+        """Those in or right above the passage: most passages have none."""
+        around = (text.text, titles.text, text_before(passage))
+        return [pattern for pattern in patterns[question] if any(map(pattern.search, around))]
+
     shares_N = np.zeros(len(contenders))
-    for row in np.flatnonzero(np.array([bool(each) for each in patterns])[contenders.question_N]).tolist():
-        wanted = patterns[int(contenders.question_N[row])]
-        shares_N[row] = sum(map(_near(contenders, row, heading), wanted)) / len(wanted)
+    columns = (contenders.question_N.tolist(), contenders.passage_N.tolist(), contenders.texts, contenders.titles)
+    for row, columns_of_row in enumerate(zip(*columns, strict=True)):
+        if found := occurring(*columns_of_row):
+            shares_N[row] = sum(map(_near(contenders, row, heading), found)) / len(patterns[columns_of_row[0]])
     return shares_N
 
 
@@ -83,14 +91,14 @@ def _near(
         return lambda pattern: IN_HEADING if pattern.search(text, first, last) else 0.0
     heading = heading_of(int(contenders.passage_N[row]), text, first)
     term = _TERM.match(text, first, last)
-    sentence = contenders.sentences_N2[row].tolist()
+    sentence = contenders.texts[row].sentences_around(start, end)
 
     def share(pattern: re.Pattern[str]) -> float:
         if term and pattern.search(term[0]):
             return IN_HEADING if start < term.end() else 1.0
         if pattern.search(heading):
             return 1.0
-        if pattern.search(text, *sentence) or pattern.search(contenders.titles[row]):
+        if pattern.search(text, sentence.start, sentence.end) or pattern.search(contenders.titles[row].text):
             return IN_SENTENCE
         return IN_PASSAGE if pattern.search(text) else 0.0
 

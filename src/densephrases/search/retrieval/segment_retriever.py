@@ -60,17 +60,15 @@ class SegmentScope(Scope):
         return found if found.shares else None
 
     def pair_search(self, texts: SegmentTexts, aim: Aim, timings: Timings, check: Check) -> PairSearch:
-        distinct = DistinctResults(texts, aim.unit, aim.wanted, check, aim.apart)
         return PairSearch(
             self.segments,
             aim.wanted,
-            distinct,
+            DistinctResults(texts, aim.unit, aim.wanted, check, aim.apart),
             exact=aim.exact,
             effort=aim.effort,
             length_penalty=aim.length_penalty,
             timings=timings,
             check=check,
-            suffice=distinct.suffice,
         )
 
 

@@ -37,6 +37,9 @@ _PASSAGES_AT_ONCE = 1 << 16  # takes about 50 MB for the terms of one question
 SpanInText = tuple[SearchedText, int, int]
 """A text and the characters of a phrase in it."""
 
+PenaltiesOfText = Sequence[tuple[float, Sequence[int]]]
+"""The penalties of the terms of a question that a text has, and where these stand in it."""
+
 # Shape suffixes: V all terms, B questions, W terms of all questions one after the other, N pairs that are scored.
 
 
@@ -104,12 +107,12 @@ class QuestionTerms:
 
     def repetition_penalty(self, question: int) -> Callable[[SearchedText, int, int], np.float32]:
         """That of a phrase, given by whole words of a text."""
-        wanted, share = self.prefix_penalties(question), np.float32(REPETITION_SHARE)
+        occurring, share = self.occurring(question), np.float32(REPETITION_SHARE)
 
         def penalty(text: SearchedText, start: int, end: int) -> np.float32:
             repeated = 0.0
-            for prefix, lost in wanted:
-                for at in text.positions(prefix):
+            for lost, positions in occurring(text):
+                for at in positions:
                     if start <= at < end:
                         repeated += lost
                         break
@@ -117,10 +120,11 @@ class QuestionTerms:
 
         return penalty
 
-    def prefix_penalties(self, question: int) -> list[tuple[str, float]]:
-        """The terms of a question, given by their prefixes, with their penalties."""
+    def occurring(self, question: int) -> Callable[[SearchedText], PenaltiesOfText]:
+        """Gives the terms of a question that a text has."""
         own = slice(*self.edges_B[question : question + 2].tolist())
-        return list(zip(self.prefixes[own], self.penalty_W[own].tolist(), strict=True))
+        wanted, penalties = tuple(self.prefixes[own]), self.penalty_W[own].tolist()
+        return lambda text: [(penalties[place], positions) for place, positions in text.occurring(wanted)]
 
     def penalties_of_rows(self, segment: Segment, question_N: Ints, row_N: Ints) -> Floats:
         """As `penalties`, with passages given by one of their rows; each passage is looked up once for a question."""

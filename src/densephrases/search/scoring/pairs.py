@@ -81,8 +81,16 @@ class Phrases:
         return np.lexsort((self.end_N, self.start_N, self.segment_N, -self.score_N))
 
 
-SelectResults = Callable[[Sequence[Phrases], QuestionTerms | None], list[Phrases]]
-"""From phrases of each question, in any order, the distinct results, best first.
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The distinct results among the phrases of a question, best first, and whether they are as many as wanted."""
+
+    results: Phrases
+    enough: bool
+
+
+SelectResults = Callable[[Sequence[Phrases], QuestionTerms | None], list[Selection]]
+"""From phrases of each question, in any order, the distinct results.
 
 Given the terms of the questions, it may lower scores but never raise them.
 """
@@ -132,7 +140,6 @@ class PairSearch:
         segments: The collection.
         wanted: Fewer are found only if the collection has fewer.
         select: Selects the distinct results among phrases, and sets their final scores.
-        suffice: Whether the results of a question are enough; None: if they are as many as wanted.
         exact: Whether the results are the head of the whole ranked list; else of the phrases around the candidates.
         effort: Of the candidate index.
         length_penalty: Subtracted from a phrase's score for each character.
@@ -149,7 +156,6 @@ class PairSearch:
     fewest: int = FEWEST_CANDIDATES
     timings: Timings = field(default_factory=Timings)
     check: Check = go_on
-    suffice: Callable[[Phrases], bool] | None = None
 
     def __call__(self, queries: Queries) -> list[Phrases]:
         """The results of each question, which do not depend on the other questions."""
@@ -197,9 +203,6 @@ class PairSearch:
         missing = [not exhausted and not head.enough for head in found]
         return np.array(missing, dtype=bool), candidates.short_B
 
-    def _enough(self, found: Phrases) -> bool:
-        return len(found) >= self.wanted if self.suffice is None else self.suffice(found)
-
     @property
     def _rows(self) -> int:
         return sum(each.rows for each in self.segments)
@@ -230,7 +233,7 @@ class PairSearch:
 
     def _selected(self, found: Sequence[Phrases], terms: QuestionTerms | None) -> list[Head]:
         pairs = zip(self.select(found, terms), found, strict=True)
-        return [Head(results, phrases, self._enough(results)) for results, phrases in pairs]
+        return [Head(each.results, phrases, each.enough) for each, phrases in pairs]
 
     def _with_rivals(self, queries: Queries, question: int, candidates: Candidates, bound: float, last: float) -> Head:
         """The results of a question from its candidates and all passages that may have a phrase as good as `last`."""
@@ -288,4 +291,5 @@ def by_question(scored: Sequence[tuple[int, ScoredPhrases]], questions: int) -> 
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)
 NOTHING = Phrases(_NO_ROWS, _NO_ROWS, _NO_ROWS, np.zeros(0, dtype=np.float32))
+NO_RESULTS = Selection(NOTHING, enough=False)
 NO_HEAD = Head(NOTHING, NOTHING, enough=False)

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from densephrases.index.cancellation import Check, go_on
-from densephrases.search.passages import LocatedPhrases, PassageTexts
+from densephrases.search.passages import FoundPassage, LocatedPhrases, PassageTexts
 from densephrases.search.scoring.lexical import QuestionTerms
-from densephrases.search.scoring.pairs import Phrases
+from densephrases.search.scoring.pairs import Selection
 from densephrases.search.selection.overlaps import Places
 from densephrases.text.normalize import normalize_answer
 from densephrases.text.words import is_phrase
@@ -57,7 +57,7 @@ class DistinctPhrases:
     terms: QuestionTerms | None = None
     check: Check = go_on
 
-    def __call__(self, question: int, head: LocatedPhrases, whole: bool) -> Phrases:
+    def __call__(self, question: int, head: LocatedPhrases, whole: bool) -> Selection:
         """The results among the head of the question's ranked list; `whole` if that is all of the list."""
         results = _Results(self.wanted, self.apart)
         for phrase, text in self._by_final_score(question, head, whole, results):
@@ -65,7 +65,8 @@ class DistinctPhrases:
             if results.suffice:
                 break
         chosen = head.phrases.take(np.array([each.row for each in results.phrases], dtype=np.int64))
-        return replace(chosen, score_N=np.array([-each.minus_score for each in results.phrases], dtype=np.float32))
+        score_N = np.array([-each.minus_score for each in results.phrases], dtype=np.float32)
+        return Selection(replace(chosen, score_N=score_N), results.suffice)
 
     def _by_final_score(
         self, question: int, head: LocatedPhrases, whole: bool, results: "_Results"
@@ -79,25 +80,20 @@ class DistinctPhrases:
                 self.check()
             while waiting and waiting[0][0] < phrase:
                 yield heappop(waiting)
-            text = self._text(phrase) if results.admit(phrase) else None
+            if not results.admit(phrase):
+                continue
+            found = self.texts.passage(phrase.passage)
+            text = _normalized(found, phrase.start, phrase.end)
             if text is None or results.have(phrase, text):
                 continue
-            searched = self.texts.passage(phrase.passage).searched
-            penalty = penalty_of(searched, phrase.start, phrase.end) if penalty_of else 0
+            penalty = penalty_of(found.searched, phrase.start, phrase.end) if penalty_of else 0
             if penalty:
                 final = float(np.float32(-phrase.minus_score) - penalty)
-                heappush(waiting, (phrase._replace(minus_score=-final), text))
+                heappush(waiting, (_Phrase(-final, *phrase[1:]), text))
             else:
                 yield phrase, text
         while waiting and (whole or (phrase is not None and waiting[0][0].minus_score <= phrase.minus_score)):
             yield heappop(waiting)
-
-    def _text(self, phrase: _Phrase) -> str | None:
-        """Normalized; None if it is none that may be a result."""
-        found, (start, end) = self.texts.passage(phrase.passage), phrase[-2:]
-        if not is_phrase(found.text, start, end) or found.is_heading(start, end):
-            return None
-        return normalize_answer(found.text[start:end])
 
 
 @dataclass(slots=True)
@@ -136,6 +132,13 @@ class _Results:
         """Whether it overlaps a result that overlaps no better one of these."""
         start, end = phrase.start, phrase.end
         return any(best.start < end and start < best.end for best in self.bests[phrase.passage])
+
+
+def _normalized(passage: FoundPassage, start: int, end: int) -> str | None:
+    """The text of a phrase; None if it may be no result."""
+    if not is_phrase(passage.text, start, end) or passage.is_heading(start, end):
+        return None
+    return normalize_answer(passage.text[start:end])
 
 
 def _rows(head: LocatedPhrases) -> Iterator[_Phrase]:

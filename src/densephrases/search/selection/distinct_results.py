@@ -11,7 +11,7 @@ from densephrases.index.cancellation import Check, go_on
 from densephrases.search.passages import LocatedPhrases, PassageTexts
 from densephrases.search.request import Unit
 from densephrases.search.scoring.lexical import QuestionTerms
-from densephrases.search.scoring.pairs import NOTHING, Phrases
+from densephrases.search.scoring.pairs import NO_RESULTS, Phrases, Selection
 from densephrases.search.selection.distinct_phrases import DistinctPhrases
 from densephrases.search.selection.overlaps import Places, may_overlap
 from densephrases.text.words import has_blank_line
@@ -43,11 +43,11 @@ class DistinctResults:
     check: Check = go_on
     apart: int = 0
 
-    def __call__(self, several: Sequence[Phrases], terms: QuestionTerms | None) -> list[Phrases]:
+    def __call__(self, several: Sequence[Phrases], terms: QuestionTerms | None) -> list[Selection]:
         """Of all questions at once: a lookup takes about as long for ten phrases as for hundreds."""
         terms = terms if penalizes_repetitions(self.unit) else None
         select = DistinctPhrases(self.texts, self.wanted, self.apart, terms, self.check)
-        results = [NOTHING] * len(several)
+        results = [NO_RESULTS] * len(several)
         counts = {question: PHRASES_PER_RESULT * self.wanted for question, each in enumerate(several) if len(each)}
         while counts:
             self.check()
@@ -57,7 +57,7 @@ class DistinctResults:
                 whole = len(head) == len(several[question])
                 found = select(question, located, whole) if self.unit == "phrase" else self._distinct(head)
                 results[question] = found
-                if not whole and not self.suffice(found):
+                if not whole and not found.enough:
                     counts[question] = MORE * len(head)
         return results
 
@@ -65,36 +65,30 @@ class DistinctResults:
         joined = self.texts.locate(Phrases.joined(heads))
         return [joined.take(slice(*edge)) for edge in pairwise(np.cumsum([0, *map(len, heads)]).tolist())]
 
-    def suffice(self, chosen: Phrases) -> bool:
-        """Whether results are as many as wanted, and of as many places."""
-        if len(chosen) < self.wanted or self.apart <= 1 or not may_overlap(self.unit):
-            return len(chosen) >= self.wanted
-        passage_N, spans_N2 = self._shown(chosen)
-        return len(Places().add_all(passage_N.tolist(), spans_N2.tolist())) >= self.apart
-
-    def _distinct(self, head: Phrases) -> Phrases:
+    def _distinct(self, head: Phrases) -> Selection:
         """The results among the head of a ranked list, which are not phrases."""
         head = self._outside_headings(head) if self.unit == "sentence" else head
         distinct = head.take(np.flatnonzero(_is_first(self._keys(head))))
         if not may_overlap(self.unit):
-            return distinct.take(slice(self.wanted))
-        return distinct.take(self._first_sentences(*self._shown(distinct)))
+            return Selection(distinct.take(slice(self.wanted)), len(distinct) >= self.wanted)
+        return self._first_sentences(distinct)
 
     def _outside_headings(self, head: Phrases) -> Phrases:
         located = self.texts.locate(head)
         columns = zip(located.passage_N.tolist(), located.spans_N2.tolist(), strict=True)
         return head.take(np.flatnonzero([not self.texts.passage(key).is_heading(*span) for key, span in columns]))
 
-    def _first_sentences(self, passage_N: Ints, spans_N2: Ints) -> Ints:
-        """The first rows of one paragraph, until they are as many as wanted and of as many places."""
-        places, chosen = Places(), list[int]()
+    def _first_sentences(self, distinct: Phrases) -> Selection:
+        """The first of one paragraph, until they are as many as wanted and of as many places."""
+        passage_N, spans_N2 = self._shown(distinct)
+        places, chosen, enough = Places(), list[int](), False
         for row, (passage, (start, end)) in enumerate(zip(passage_N.tolist(), spans_N2.tolist(), strict=True)):
             if not has_blank_line(self.texts.passage(passage).text, start, end):
                 places.add(passage, start, end)
                 chosen.append(row)
-            if len(chosen) >= self.wanted and len(places) >= self.apart:
+            if enough := len(chosen) >= self.wanted and len(places) >= self.apart:
                 break
-        return np.array(chosen, dtype=np.int64)
+        return Selection(distinct.take(np.array(chosen, dtype=np.int64)), enough)
 
     def _shown(self, phrases: Phrases) -> tuple[Ints, Ints]:
         """The passages of phrases, and in them the characters of what is shown: the phrase, or its sentences."""
