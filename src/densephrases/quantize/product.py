@@ -68,9 +68,9 @@ class PQCodec(Codec):
         mean_B1 = (queries_BD @ self.mean_D)[:, None]
         return lambda records_N: np.asarray(queries_BK @ self.components(records_N).T + mean_B1, dtype=np.float32)
 
-    def pair_scorer(self, queries_BD: Floats) -> PairScorer:
-        """By tables of what each byte adds to a score."""
-        added_BFV = self._added(self.project_queries(queries_BD))
+    def pair_scorer(self, queries_BD: Floats, projected_BK: Floats | None = None) -> PairScorer:
+        """By tables of what each byte adds to a score; `projected_BK` are the projected queries, if they are known."""
+        added_BFV = self._added(self.project_queries(queries_BD) if projected_BK is None else projected_BK)
         mean_B = inner_products(queries_BD, self.mean_D)
         size = added_BFV[:1].size
         first_F = VALUES * np.arange(added_BFV.shape[1])
@@ -79,7 +79,7 @@ class PQCodec(Codec):
         def scores(records_N: Records, query_N: Ints) -> Floats:
             codes_NF = records_N.view(np.uint8).reshape(len(records_N), len(first_F))
             places_NF = codes_NF + (first_F + size * query_N[:, None])
-            return np.asarray(inner_products(added_BFV.take(places_NF), ones_F) + mean_B[query_N])
+            return np.asarray(inner_products(added_BFV.take(places_NF, mode="clip"), ones_F) + mean_B[query_N])
 
         return scores
 

@@ -17,7 +17,7 @@ from densephrases.search.scoring.pairs import Phrases
 from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.text.searched_text import SearchedText
 
-_PASSAGE_BITS = 40
+PASSAGE_BITS = 40  # of a passage's number in its segment, in the key of a passage
 _STRIDE = 64
 
 # Shape suffixes: N phrases, D vector size.
@@ -139,7 +139,7 @@ class SegmentTexts(PassageTexts):
     def passage(self, key: int) -> FoundPassage:
         found = self._known.get(key)
         if found is None:
-            owner, number = key >> _PASSAGE_BITS, key & ((1 << _PASSAGE_BITS) - 1)
+            owner, number = key >> PASSAGE_BITS, key & ((1 << PASSAGE_BITS) - 1)
             segment = self.segments[owner].segment
             document = self._document(owner, int(segment.passage_documents[number]))
             text, begin = segment.passage_text(number), int(segment.passage_offsets[number])
@@ -153,21 +153,34 @@ class SegmentTexts(PassageTexts):
         return self._documents[key]
 
     def text_before(self, key: int) -> str:
-        number = key & ((1 << _PASSAGE_BITS) - 1)
+        number = key & ((1 << PASSAGE_BITS) - 1)
         if number == 0:
             return ""
-        documents = self.segments[key >> _PASSAGE_BITS].segment.passage_documents
+        documents = self.segments[key >> PASSAGE_BITS].segment.passage_documents
         return self.passage(key - 1).text if documents[number - 1] == documents[number] else ""
 
     def passage_keys(self, phrases: Phrases) -> Ints:
-        return (phrases.segment_N << _PASSAGE_BITS) + self._look_up(phrases, _passages)
+        return (phrases.segment_N << PASSAGE_BITS) + self._look_up(phrases, _passages)
 
     def document_keys(self, phrases: Phrases) -> Ints:
-        documents_N = self._look_up(phrases, _documents)
-        return (phrases.segment_N << _PASSAGE_BITS) + documents_N
+        return self.documents_of(self.passage_keys(phrases))
+
+    def documents_of(self, passage_keys_N: Ints) -> Ints:
+        """The key of the document of each passage."""
+        segment_N, number_N = passage_keys_N >> PASSAGE_BITS, passage_keys_N & ((1 << PASSAGE_BITS) - 1)
+        documents_N = np.zeros_like(passage_keys_N)
+        for number, each in enumerate(self.segments):
+            here = segment_N == number
+            documents_N[here] = each.segment.passage_documents[number_N[here]]
+        return (segment_N << PASSAGE_BITS) + documents_N
 
     def spans(self, phrases: Phrases) -> Ints:
-        return np.stack([self._look_up(phrases, _begins), self._look_up(phrases, _stops)], axis=1)
+        return self.locate(phrases).spans_N2
+
+    def locate(self, phrases: Phrases) -> LocatedPhrases:
+        places_N3 = self._look_up(phrases, _places, 3)
+        keys_N = (phrases.segment_N << PASSAGE_BITS) + places_N3[:, 0]
+        return LocatedPhrases(phrases, keys_N, places_N3[:, 1:])
 
     def lexical_penalties(self, phrases: Phrases, question_N: Ints, terms: QuestionTerms) -> Floats:
         penalties_N, terms = np.zeros(len(phrases), dtype=np.float32), replace(terms, identified=None)
@@ -185,10 +198,10 @@ class SegmentTexts(PassageTexts):
             scores_2N[:, here] = self.segments[number].segment.store.own_scores(both_2D, rows_N, edges).reshape(2, -1)
         return scores_2N[0], scores_2N[1]
 
-    def _look_up(self, phrases: Phrases, field: Callable[[Segment, Phrases], Ints]) -> Ints:
+    def _look_up(self, phrases: Phrases, field: Callable[[Segment, Phrases], Ints], *columns: int) -> Ints:
         if len(self.segments) == 1:
             return field(self.segments[0].segment, phrases)
-        values_N = np.zeros(len(phrases), dtype=np.int64)
+        values_N = np.zeros((len(phrases), *columns), dtype=np.int64)
         for number, here in self._by_segment(phrases):
             values_N[here] = field(self.segments[number].segment, phrases.take(here))
         return values_N
@@ -204,14 +217,10 @@ def _passages(segment: Segment, phrases: Phrases) -> Ints:
     return owners(segment.vector_edges, phrases.start_N)
 
 
-def _documents(segment: Segment, phrases: Phrases) -> Ints:
-    return segment.passage_documents[_passages(segment, phrases)].astype(np.int64)
-
-
-def _begins(segment: Segment, phrases: Phrases) -> Ints:
-    return segment.token_offsets(phrases.start_N) - segment.passage_bytes[_passages(segment, phrases)]
-
-
-def _stops(segment: Segment, phrases: Phrases) -> Ints:
+def _places(segment: Segment, phrases: Phrases) -> Ints:
+    """The passage of each phrase, and where in it the phrase begins and stops (N, 3)."""
+    passage_N = _passages(segment, phrases)
+    first_N = segment.passage_bytes[passage_N]
+    begins_N = segment.token_offsets(phrases.start_N)
     stops_N = segment.token_offsets(phrases.end_N) + segment.lengths(phrases.end_N)
-    return stops_N - segment.passage_bytes[_passages(segment, phrases)]
+    return np.stack([passage_N, begins_N - first_N, stops_N - first_N], axis=1)

@@ -29,12 +29,16 @@ def sharded(index: MemoryIndex, parts: int, *settings: Any) -> Searcher:
 
 @contextmanager
 def few(candidates: int) -> Iterator[None]:
-    """Made-up collections are small: fewer candidates than usual leave some of their rows out, 0 leaves none."""
+    """Made-up collections are small: fewer candidates than usual leave some of their rows out, 0 leaves none.
+
+    Fewer phrases are sent, and with passages of one or none for each result.
+    """
     with ExitStack() as patches:
         if candidates:
             for module in (pairs, shard_retrieval):
                 patches.enter_context(patch.object(module, "first_depth", lambda *_: candidates))
             patches.enter_context(patch.object(shard, "PHRASES_PER_RESULT", 1))
+            patches.enter_context(patch.object(shard, "SHOWN_PER_RESULT", candidates % 2))
         yield
 
 
@@ -72,3 +76,16 @@ def test_shards_answer_as_one_machine(
     with few(candidates):
         expected = whole.search(questions, request)
         assert sharded(index, parts, encoder, CALIBRATION, ranking).search(questions, request) == expected
+
+
+@given(indexes(hide=True), QUESTIONS)
+def test_without_the_passages_of_a_shard_there_are_answers_of_the_others(index: MemoryIndex, question: str) -> None:
+    parts = split(index, 2)
+    session = ShardSession(ShardsInProcess(parts, {"passages": {0}}), allow_partial=True)
+    catalog = ShardCatalog(ShardsInProcess(parts))
+    searcher = Searcher(ShardRetriever(catalog, session), QuestionEncoder(lexical_weight=1.0, length_penalty=0.25))
+    with few(2):
+        (answers,) = searcher.search([question], SearchRequest(exact=False, effort=0.5))
+    asked_in_vain = not session.complete
+    of_failed = {title for title, _ in catalog.of_shards[0].titles}
+    assert not (asked_in_vain and of_failed & {answer.document.id for answer in answers})

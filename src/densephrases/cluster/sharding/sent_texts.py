@@ -15,9 +15,12 @@ from densephrases.search.scoring.pairs import Phrases
 from densephrases.text.searched_text import SearchedText
 
 Rows = Sequence[tuple[int, int, int]]
+AskPassages = Callable[[Sequence[int]], Sequence[SentPassages]]
+"""Passages by their keys in the whole index."""
 BoundaryScores = Callable[[Rows, Floats, Floats], tuple[Floats, Floats]]
 """The inner products of phrases, given by segment, first row and last row, with a start and an end vector."""
 
+_NO_PASSAGE = FoundPassage("", 0, DocumentRecord("", "", {}))
 _NO_INTS, _NO_FLOATS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
 _NO_PHRASES = {
     **dict.fromkeys(("segment_N", "start_N", "end_N", "passage_N"), _NO_INTS),
@@ -32,11 +35,13 @@ class SentTexts(PassageTexts):
     """A table of phrases, to which each reply adds some; `start_N` and `end_N` of phrases are rows of this table.
 
     The phrases of a question that are added together are in the order of segment, first and last row, so that ties of
-    scores are resolved as in an index on one machine.
+    scores are resolved as in an index on one machine. Passages that were not sent with their phrases are asked for when
+    one of them is needed; those of shards that have failed are empty, so that no phrase of theirs is a result.
     """
 
-    def __init__(self, boundary_scores: BoundaryScores) -> None:
+    def __init__(self, boundary_scores: BoundaryScores, passages: AskPassages) -> None:
         self._ask_boundary_scores = boundary_scores
+        self._ask_passages = passages
         self._table: dict[str, Any] = dict(_NO_PHRASES)
         self._passages: dict[int, FoundPassage] = {}
         self._before: dict[int, str] = {}
@@ -70,7 +75,16 @@ class SentTexts(PassageTexts):
             self._before.update(zip(sent.key_P.tolist(), sent.before, strict=True))
 
     def passage(self, key: int) -> FoundPassage:
+        if key not in self._passages:
+            self._add_missing()
         return self._passages[key]
+
+    def _add_missing(self) -> None:
+        missing = sorted(set(self._table["passage_N"].tolist()) - self._passages.keys())
+        for sent in self._ask_passages(missing):
+            self._add_passages(sent)
+        for key in missing:
+            self._passages.setdefault(key, _NO_PASSAGE)
 
     def text_before(self, key: int) -> str:
         return self._before.get(key, "")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -18,19 +17,20 @@ from densephrases.cluster.sharding.messages import (
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.snapshot import Snapshot
 from densephrases.search.filtering.filters import Filter
-from densephrases.search.passages import FoundPassage, PassageTexts, SegmentTexts
+from densephrases.search.passages import PASSAGE_BITS, FoundPassage, SegmentTexts
 from densephrases.search.query.named_documents import titles_of
 from densephrases.search.retrieval.segment_retriever import SegmentRetriever, SegmentScope
 from densephrases.search.scoring.candidates import Candidates, Proposals
 from densephrases.search.scoring.identified import IdentifiedPassages
 from densephrases.search.scoring.pairs import Head, Phrases
+from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.search.scoring.windows import Hits, Queries
 from densephrases.search.selection.distinct_results import PHRASES_PER_RESULT
 from densephrases.search.timings import Timings
 from densephrases.text.documents import Document
 
-PASSAGE_BITS = 40  # of a passage's number in its segment, in the key of a passage
-_NUMBER = (1 << PASSAGE_BITS) - 1
+_NUMBER = (1 << PASSAGE_BITS) - 1  # of a passage in its segment
+SHOWN_PER_RESULT = 3  # phrases whose passages are sent with them; more of them are seldom looked at
 
 
 class Shard:
@@ -80,7 +80,7 @@ class Shard:
         if ahead:
             ahead_BK = found.best(ahead)
             heads = self._heads_around(query, scope, queries, *found.hits(ahead_BK, len(scope.segments)), check)
-        numbers = np.array([self._numbers[id(each.segment)] for each in scope.segments], dtype=np.int64)
+        numbers = self._numbers_of(scope.segments)
         return ShardProposals(replace(found, segment_K=numbers[found.segment_K]), ahead_BK, heads)
 
     def around(
@@ -109,16 +109,31 @@ class Shard:
         if query.aim.unit != "phrase":
             return self._sent(search.around(queries, candidates), queries, query, texts)
         found = search.phrases(queries, candidates)
-        return self._sent([_best(each, PHRASES_PER_RESULT * query.aim.wanted) for each in found], queries, query, texts)
+        heads = [_best(each, PHRASES_PER_RESULT * query.aim.wanted) for each in found]
+        return self._sent(heads, queries, query, texts, SHOWN_PER_RESULT * query.aim.wanted)
 
     def boundary_scores(self, rows: Sequence[tuple[int, int, int]], start_D: Floats, end_D: Floats) -> list[Floats]:
         """The inner products of the first and the last row of phrases, given by segment, first and last row."""
-        texts = SegmentTexts(self._retriever.scope(Filter()).segments)
-        numbers = {self._numbers[id(each.segment)]: place for place, each in enumerate(texts.segments)}
-        columns = np.array([(numbers[segment], start, end) for segment, start, end in rows], dtype=np.int64)
+        texts, places = self._all_texts()
+        columns = np.array([(places[segment], start, end) for segment, start, end in rows], dtype=np.int64)
         segment_N, start_N, end_N = columns.reshape(-1, 3).T
         phrases = Phrases(segment_N, start_N, end_N, np.zeros(len(rows), dtype=np.float32))
         return list(texts.boundary_scores(phrases, start_D, end_D))
+
+    def passages(self, keys: Sequence[int], with_before: bool) -> SentPassages:
+        """Those with these keys in the whole index."""
+        texts, places = self._all_texts()
+        keys_of_shard = [(places[key >> PASSAGE_BITS] << PASSAGE_BITS) + (key & _NUMBER) for key in keys]
+        return self._sent_passages(np.array(keys_of_shard, dtype=np.int64), texts, with_before)
+
+    def _all_texts(self) -> tuple[SegmentTexts, Mapping[int, int]]:
+        """Whatever the filter, and the places of the segments by their numbers in the whole index."""
+        texts = SegmentTexts(self._retriever.scope(Filter()).segments)
+        return texts, {number: place for place, number in enumerate(self._numbers_of(texts.segments).tolist())}
+
+    def _numbers_of(self, segments: Sequence[SearchableSegment]) -> Ints:
+        """In the whole index."""
+        return np.array([self._numbers[id(each.segment)] for each in segments], dtype=np.int64)
 
     def passage_texts(self, numbers: Sequence[tuple[int, int]]) -> list[str]:
         """Of passages given by their segment in the whole index and their number in it."""
@@ -140,15 +155,25 @@ class Shard:
         identified = IdentifiedPassages.from_identifiers(query.identifiers, segments, check)
         return scope, replace(queries, terms=replace(queries.terms, identified=identified))
 
-    def _sent(self, heads: Sequence[Head], queries: Queries, query: ShardQuery, texts: SegmentTexts) -> ShardHeads:
-        """Other results than phrases are selected here, as no two shards have phrases of one of them."""
+    def _sent(
+        self,
+        heads: Sequence[Head],
+        queries: Queries,
+        query: ShardQuery,
+        texts: SegmentTexts,
+        shown: int | None = None,
+    ) -> ShardHeads:
+        """Other results than phrases are selected here, as no two shards have phrases of one of them.
+
+        The passages of the first `shown` phrases of each question are sent with them, or those of all.
+        """
         several = [head.phrases.reaching(head.least) if query.aim.unit == "phrase" else head.results for head in heads]
         phrases = Phrases.joined(several)
         edges_B = np.cumsum([0, *map(len, several)])
         question_N = np.repeat(np.arange(len(several)), np.diff(edges_B))
         located, terms = texts.locate(phrases), queries.terms
-        numbers = np.array([self._numbers[id(each.segment)] for each in texts.segments], dtype=np.int64)
-        whole_index = partial(_renumbered, numbers)
+        numbers = self._numbers_of(texts.segments)
+        shown_N = np.arange(len(phrases)) - edges_B[question_N] < (len(phrases) if shown is None else shown)
         lexical_N = np.zeros(len(phrases), np.float32)
         return ShardHeads(
             edges_B=edges_B,
@@ -156,21 +181,16 @@ class Shard:
             start_N=phrases.start_N,
             end_N=phrases.end_N,
             score_N=phrases.score_N,
-            passage_N=whole_index(located.passage_N),
+            passage_N=_renumbered(numbers, located.passage_N),
             spans_N2=located.spans_N2,
             lexical_N=lexical_N if terms is None else texts.lexical_penalties(phrases, question_N, terms),
             least_B=np.array([head.least for head in heads]),
-            passages=self._sent_passages(
-                located.passage_N, texts.document_keys(phrases), texts, numbers, with_before=bool(query.identifiers)
-            ),
+            passages=self._sent_passages(located.passage_N[shown_N], texts, bool(query.identifiers)),
         )
 
-    @staticmethod
-    def _sent_passages(
-        passage_N: Ints, document_N: Ints, texts: PassageTexts, numbers: Ints, *, with_before: bool
-    ) -> SentPassages:
-        key_P, first = np.unique(passage_N, return_index=True)
-        document_key_P = _renumbered(numbers, document_N[first])
+    def _sent_passages(self, passage_N: Ints, texts: SegmentTexts, with_before: bool) -> SentPassages:
+        key_P, numbers = np.unique(passage_N), self._numbers_of(texts.segments)
+        document_key_P = _renumbered(numbers, texts.documents_of(key_P))
         found = [texts.passage(key) for key in key_P.tolist()]
         records: Iterator[tuple[int, FoundPassage]] = zip(document_key_P.tolist(), found, strict=True)
         return SentPassages(

@@ -15,10 +15,11 @@ import numpy as np
 from densephrases.arrays import Floats, Ints, Mask
 from densephrases.cluster.sharding.assignment import shard_of
 from densephrases.cluster.sharding.chosen_rows import ChosenRows, ahead_of
-from densephrases.cluster.sharding.messages import ShardHeads, ShardQuery
+from densephrases.cluster.sharding.messages import SentPassages, ShardHeads, ShardQuery
 from densephrases.cluster.sharding.sent_texts import Rows, SentTexts
 from densephrases.cluster.sharding.shards import Arguments, ShardSession
 from densephrases.index.cancellation import Check
+from densephrases.search.passages import PASSAGE_BITS
 from densephrases.search.retrieval.retriever import Retrieved
 from densephrases.search.scoring.pairs import NO_RESULTS, Selection, first_depth, search_deeper
 from densephrases.search.selection.distinct_results import DistinctResults
@@ -55,7 +56,7 @@ class ShardRetrieval:
         self._query = query
         self._timings = timings
         self._check = check
-        self._texts = SentTexts(self._boundary_scores)
+        self._texts = SentTexts(self._boundary_scores, self._passages)
         aim = query.aim
         self._distinct = DistinctResults(self._texts, aim.unit, aim.wanted, check, aim.apart)
         self._selected = [NO_RESULTS] * len(query.queries)
@@ -137,6 +138,15 @@ class ShardRetrieval:
         starts, ends = rows.hits(some, self._first_segments[-1])
         own = slice(*self._first_segments[shard : shard + 2])
         return query, starts[own], ends[own]
+
+    def _passages(self, keys: Sequence[int]) -> list[SentPassages]:
+        of_shards: dict[int, list[int]] = {}
+        for key in keys:
+            shard = shard_of(self._first_segments, key >> PASSAGE_BITS)
+            if shard not in self._session.failed:
+                of_shards.setdefault(shard, []).append(key)
+        calls = {shard: (several, bool(self._query.identifiers)) for shard, several in of_shards.items()}
+        return list(self._session.ask("passages", calls, self._check).values())
 
     def _boundary_scores(self, rows: Rows, start_D: Floats, end_D: Floats) -> tuple[Floats, Floats]:
         owners = np.array([shard_of(self._first_segments, segment) for segment, _, _ in rows], dtype=np.int64)

@@ -104,13 +104,14 @@ def rescored(
     """The k best of each query's own rows, of which those below 0 are none; the lower row first if scores are equal."""
     rows_BK = np.sort(rows_BK, axis=1)  # rows of a passage become neighbours
     known_BK = rows_BK >= 0
-    edges_B = np.cumsum([0, *np.count_nonzero(known_BK, axis=1)])
+    edges_B = np.concatenate([[0], known_BK.sum(axis=1).cumsum()])
     scores_BK, _ = no_candidates(*rows_BK.shape)
     scores_BK[known_BK] = store.own_scores(queries_BD, rows_BK[known_BK], edges_B, check)
     lacking = no_candidates(len(queries_BD), max(k - rows_BK.shape[1], 0))
     scores_BK, rows_BK = _joined((scores_BK, rows_BK), lacking)
-    order_BK = np.argsort(-scores_BK, axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(scores_BK, order_BK, axis=1), np.take_along_axis(rows_BK, order_BK, axis=1)
+    order_BK = (-scores_BK).argsort(axis=1, kind="stable")[:, :k]
+    query_B1 = np.arange(len(order_BK))[:, None]
+    return scores_BK[query_B1, order_BK], rows_BK[query_B1, order_BK]
 
 
 def no_candidates(queries: int, k: int) -> tuple[Floats, Ints]:

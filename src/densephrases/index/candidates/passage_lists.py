@@ -21,6 +21,7 @@ from densephrases.index.vectors.store import VectorStore
 from densephrases.quantize.product import ResidualPQCodec
 
 _SPREAD_ROWS = 4096
+_ONE_LIST = faiss.SearchParametersIVF(nprobe=1)  # of centroids
 
 # Shape suffixes: N token vectors (rows), B queries, P passages, L lists of a query, K components, S components that are
 # compared, C codes of four bits, M components of a code, V values of a code, G rows with gaps.
@@ -47,14 +48,14 @@ class PassageRanking:
 
     def best(self, projected_BK: Floats, count: int) -> tuple[NDArray[np.int64], Floats]:
         """The `count` best lists of each query, and the approximate scores of their centroids."""
-        spread_B1 = self._spread * np.linalg.norm(projected_BK, axis=1, keepdims=True)
+        spread_B1 = self._spread * np.sqrt(np.square(projected_BK).sum(axis=1, keepdims=True))
         first_B1 = np.zeros((len(projected_BK), 1), dtype=np.int64)
         bounds_BL, lists_BL = self._centroids.search(
             np.concatenate([projected_BK, spread_B1], axis=1),
             count,
             first_B1,
             first_B1.astype(np.float32),
-            faiss.SearchParametersIVF(nprobe=1),
+            _ONE_LIST,
         )
         return lists_BL, bounds_BL - spread_B1 * self._above_P[lists_BL]
 

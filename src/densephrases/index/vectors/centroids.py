@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from densephrases.arrays import Floats, Ints, inner_products, owners
+from densephrases.arrays import Floats, Ints, distinct, inner_products, owners
 from densephrases.built_once import BuiltOnce
 from densephrases.index.files.checked import CheckedArray
 from densephrases.quantize.product import PQCodec
@@ -42,9 +42,11 @@ class PassageCentroids:
 
         return scores
 
-    def pair_scorer(self, queries_BD: Floats) -> Callable[[Ints, Ints], Floats]:
-        """Gives the inner products (N) of the centroids of rows with a query each; fastest if its rows ascend."""
-        projected_BK = self.codec.project_queries(queries_BD)
+    def pair_scorer(self, queries_BD: Floats, projected_BK: Floats) -> Callable[[Ints, Ints], Floats]:
+        """Gives the inner products (N) of the centroids of rows with a query each; fastest if its rows ascend.
+
+        Queries are given as they are and as their codec projects them.
+        """
         mean_B = inner_products(queries_BD, self.codec.mean_D)
 
         def scores(rows_N: Ints, query_N: Ints) -> Floats:
@@ -59,8 +61,7 @@ class PassageCentroids:
 
     def _passages(self, rows_N: Ints) -> tuple[Ints, Ints]:
         """The passages of rows, each once, and which of them each row is of."""
-        passages, passage_N = np.unique(owners(self.edges_P, rows_N), return_inverse=True)
-        return passages, passage_N
+        return distinct(owners(self.edges_P, rows_N))
 
     def components(self, passages_P: Ints) -> Floats:
         if self._decoded is not None:

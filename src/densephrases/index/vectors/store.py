@@ -120,10 +120,13 @@ class VectorStore:
             yield first, score(np.arange(first, first + len(records_N)), records_N)
 
     def _pair_scorer(self, queries_BD: Floats) -> Callable[[Ints, Ints], Floats]:
-        score_pairs = self.codec.pair_scorer(queries_BD)
         if self.centroids is None:
+            score_pairs = self.codec.pair_scorer(queries_BD)
             return lambda rows_N, query_N: score_pairs(self.records_N.take(rows_N), query_N)
-        of_centroids = self.centroids.pair_scorer(queries_BD)
+        assert isinstance(self.codec, PQCodec)
+        projected_BK = self.codec.project_queries(queries_BD)
+        score_pairs = self.codec.pair_scorer(queries_BD, projected_BK)
+        of_centroids = self.centroids.pair_scorer(queries_BD, projected_BK)
         return lambda rows_N, query_N: score_pairs(self.records_N.take(rows_N), query_N) + of_centroids(rows_N, query_N)
 
     def _scorer(self, queries_BD: Floats) -> RowScorer:

@@ -10,14 +10,14 @@ confidences can be calibrated better.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from densephrases.arrays import Floats, Ints, owners, ranges
+from densephrases.arrays import Floats, Ints, contains, distinct, owners, ranges
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.segment.passage_terms import SegmentTerms
 from densephrases.index.segment.reader import Segment
@@ -33,6 +33,8 @@ from densephrases.text.searched_text import SearchedText
 REPETITION_SHARE = 0.2
 
 _PASSAGES_AT_ONCE = 1 << 16  # takes about 50 MB for the terms of one question
+_NO_KEYS = np.zeros(0, dtype=np.int64)
+_NO_PENALTIES = np.zeros(0, dtype=np.float32)
 
 SpanInText = tuple[SearchedText, int, int]
 """A text and the characters of a phrase in it."""
@@ -40,7 +42,8 @@ SpanInText = tuple[SearchedText, int, int]
 PenaltiesOfText = Sequence[tuple[float, Sequence[int]]]
 """The penalties of the terms of a question that a text has, and where these stand in it."""
 
-# Shape suffixes: V all terms, B questions, W terms of all questions one after the other, N pairs that are scored.
+# Shape suffixes: V all terms, B questions, W terms of all questions one after the other, N pairs that are scored,
+# K different ones.
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,7 @@ class QuestionTerms:
     penalty_W: Floats
     prefixes: Sequence[str]  # what each term is the hash of
     identified: IdentifiedPassages | None = None  # passages without the identifiers of a question pay for that as well
+    _known: dict[int, tuple[Ints, Floats]] = field(default_factory=dict, repr=False, compare=False)  # by segment
 
     @classmethod
     def from_questions(cls, questions: Sequence[str], weights: TermWeights, lexical_weight: float) -> Self:
@@ -95,6 +99,9 @@ class QuestionTerms:
         pair, word = ranges(first_N, self.edges_B[question_N + 1] - first_N)
         missing = ~segment.contain(passage_N[pair], self.term_W[word])
         penalties_N = np.bincount(pair[missing], self.penalty_W[word[missing]], len(question_N)).astype(np.float32)
+        return self._and_identified(penalties_N, segment, question_N, passage_N)
+
+    def _and_identified(self, penalties_N: Floats, segment: SegmentTerms, question_N: Ints, passage_N: Ints) -> Floats:
         if self.identified is None:
             return penalties_N
         return penalties_N + self.identified.penalties(segment, question_N, passage_N)
@@ -127,10 +134,23 @@ class QuestionTerms:
         return lambda text: [(penalties[place], positions) for place, positions in text.occurring(wanted)]
 
     def penalties_of_rows(self, segment: Segment, question_N: Ints, row_N: Ints) -> Floats:
-        """As `penalties`, with passages given by one of their rows; each passage is looked up once for a question."""
-        key_N = question_N * segment.terms.passages + owners(segment.vector_edges, row_N)
-        distinct, place_N = np.unique(key_N, return_inverse=True)
-        return self.penalties(segment.terms, *np.divmod(distinct, max(segment.terms.passages, 1)))[place_N]
+        """As `penalties`, with passages given by one of their rows; each passage is looked up once in a search."""
+        passages = max(segment.terms.passages, 1)
+        key_K, place_N = distinct(question_N * passages + owners(segment.vector_edges, row_N))
+        penalties_K = self._known_penalties(segment.terms, key_K)
+        return self._and_identified(penalties_K, segment.terms, *np.divmod(key_K, passages))[place_N]
+
+    def _known_penalties(self, segment: SegmentTerms, key_K: Ints) -> Floats:
+        """As `penalties` without identifiers; keys are questions times the number of passages, plus the passage."""
+        known_K, penalties_K = self._known.get(id(segment), (_NO_KEYS, _NO_PENALTIES))
+        new_K = key_K[~contains(known_K, key_K)]
+        if len(new_K):
+            alone = replace(self, identified=None)
+            penalties = alone.penalties(segment, *np.divmod(new_K, max(segment.passages, 1)))
+            known_K, penalties_K = np.concatenate([known_K, new_K]), np.concatenate([penalties_K, penalties])
+            order = known_K.argsort(kind="stable")
+            known_K, penalties_K = self._known[id(segment)] = known_K[order], penalties_K[order]
+        return np.asarray(penalties_K[known_K.searchsorted(key_K)])
 
     def penalties_of_all(self, segment: SegmentTerms, question: int, check: Check = go_on) -> Floats:
         """The penalty of every passage of a segment for one question."""

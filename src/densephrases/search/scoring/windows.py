@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from densephrases.arrays import Floats, Ints, Mask, ranges
+from densephrases.arrays import Floats, Ints, contains, distinct, ranges
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.segment.reader import Segment
 from densephrases.search.scoring.lexical import QuestionTerms
@@ -164,7 +164,7 @@ class _DistinctRows:
     @classmethod
     def from_hits(cls, segment: Segment, hits: Hits, question_N: Ints, row_N: Ints) -> "_DistinctRows":
         keys = [_keys(segment, hits.question_H, hits.row_H), _keys(segment, question_N, row_N)]
-        distinct_K, place = np.unique(np.concatenate(keys), return_inverse=True)
+        distinct_K, place = distinct(np.concatenate(keys))
         question_K, row_K = np.divmod(distinct_K, max(segment.vectors, 1))
         return cls(question_K, row_K, place[: len(hits.row_H)], place[len(hits.row_H) :])
 
@@ -192,19 +192,12 @@ def _starts_of(searchable: SearchableSegment, ends: Hits, known: Hits) -> tuple[
     new_N = start_N + segment.max_span(start_N) >= ends.row_H[owner_N]
     owner_N, start_N = owner_N[new_N], start_N[new_N]
     known_H = _keys(segment, known.question_H, known.row_H)
-    new_N = ~_contains(known_H, _keys(segment, ends.question_H[owner_N], start_N))
+    new_N = ~contains(known_H, _keys(segment, ends.question_H[owner_N], start_N))
     return owner_N[new_N], start_N[new_N]
 
 
 def _keys(segment: Segment, question_N: Ints, row_N: Ints) -> Ints:
     return question_N * segment.vectors + row_N
-
-
-def _contains(ordered_H: Ints, keys_N: Ints) -> Mask:
-    if len(ordered_H) == 0:
-        return np.zeros(len(keys_N), dtype=bool)
-    place_N = np.minimum(np.searchsorted(ordered_H, keys_N), len(ordered_H) - 1)
-    return np.asarray(ordered_H[place_N] == keys_N)
 
 
 def _least(scores_H: Floats, question_H: Ints, questions: int) -> Floats:
