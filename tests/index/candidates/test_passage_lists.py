@@ -25,10 +25,10 @@ def codec_of(store: VectorStore) -> ResidualPQCodec:
     return store.codec
 
 
-def by_upper_bits(codec: PQCodec, codes_NF: NDArray[np.uint8], count: int) -> Floats:
-    """What the upper four bits of the first bytes say of all numbers (N, K)."""
+def by_upper_bits(codec: PQCodec, codes_NF: NDArray[np.uint8]) -> Floats:
+    """What the upper four bits of all bytes say of all numbers (N, K)."""
     rough = np.zeros((len(codes_NF), len(codec.codebooks.components_K)), dtype=np.float32)
-    for byte, group in enumerate(codec.codebooks.groups[:count]):
+    for byte, group in enumerate(codec.codebooks.groups):
         rough[:, codec.codebooks.components_K[group]] = codec.coarse_centroids[group].T[codes_NF[:, byte] >> 4]
     return rough
 
@@ -47,7 +47,7 @@ def test_scores_are_those_of_lists_and_upper_bits(
     everything = np.tile(np.arange(passages), (4, 1)), of_lists, faiss.SearchParametersIVF(nprobe=passages)
     scores, found = passage_lists(store).search(asked, len(store), *everything)
     assert [sorted(rows) for rows in found.tolist()] == [list(range(len(store)))] * 4
-    expected = asked @ by_upper_bits(codec, store.records_N[:]["codes"], DIM // 12).T
+    expected = asked @ by_upper_bits(codec, store.records_N[:]["codes"]).T
     spread = expected.max() - expected.min()
     expected += np.repeat(of_lists, rows_P, axis=1)
     np.testing.assert_allclose(scores, np.take_along_axis(expected, found, axis=1), atol=0.02 * spread)
@@ -61,7 +61,7 @@ def test_means_score_what_their_upper_bits_say() -> None:
     order, scores = PassageRanking(store).best(asked, 100)
     assert [sorted(passages) for passages in order.tolist()] == [list(range(100))] * 3
     codes = store.centroids.records_P[:]["codes"]
-    expected = asked @ by_upper_bits(codec.centroid_codec, codes, codes.shape[1]).T
+    expected = asked @ by_upper_bits(codec.centroid_codec, codes).T
     spread = expected.max() - expected.min()
     np.testing.assert_allclose(scores, np.take_along_axis(expected, order, axis=1), atol=0.02 * spread)
 

@@ -25,7 +25,7 @@ _HALF_BLOCK = np.array([0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15])  
 
 
 def compared_codes(codec: PQCodec) -> int:
-    """How many codes of a row are compared: the others say little and take time."""
+    """How many codes of a row are compared where these are on disk: all of them would be half as many bytes more."""
     return min(-(-codec.dim // _DIMENSIONS_PER_CODE), len(codec.codebooks.sizes_F))
 
 

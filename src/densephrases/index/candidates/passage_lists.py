@@ -1,6 +1,6 @@
 """An inverted list for each passage of a store whose token vectors are residuals of passage centroids.
 
-Centroids rank the lists, and rows are compared by the upper four bits of their first bytes. All of that is in the store
+Centroids rank the lists, and rows are compared by the upper four bits of their bytes. All of that is in the store
 already, so nothing more is on disk: lists are made in memory when an index is opened.
 """
 
@@ -13,7 +13,6 @@ from densephrases.index.candidates.coarse_lists import (
     CODE_VALUES,
     CoarseCodebooks,
     CoarseLists,
-    compared_codes,
     list_runs,
 )
 from densephrases.index.files.mapped import release_pages
@@ -71,12 +70,12 @@ def passage_lists(store: VectorStore) -> CoarseLists:
     """All rows, in a list for each passage."""
     assert store.centroids is not None
     assert isinstance(store.codec, ResidualPQCodec)
-    codebooks = CoarseCodebooks.from_codec(store.codec, compared_codes(store.codec))
+    codebooks = CoarseCodebooks.from_codec(store.codec)
     edges_P = np.asarray(store.centroids.edges_P)
     lists = CoarseLists(codebooks, len(edges_P) - 1)
     for first, last in list_runs(edges_P):
         rows = slice(*edges_P[[first, last]].tolist())
-        codes_NC = np.right_shift(store.records_N[rows]["codes"][:, : codebooks.codes], 4, dtype=np.uint8)
+        codes_NC = np.right_shift(store.records_N[rows]["codes"], 4, dtype=np.uint8)
         lists.fill(first, edges_P[first : last + 1], codes_NC)
     release_pages(store.records_N.values)
     return lists

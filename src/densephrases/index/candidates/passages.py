@@ -16,7 +16,7 @@ from densephrases.quantize.product import ResidualPQCodec
 class PassageCandidates(IvfCandidates):
     """An inverted list for each passage. Centroids of passages say less about their rows than those of clusters."""
 
-    probes = 4
+    probes = 5
 
     def __init__(self, store: VectorStore) -> None:
         assert isinstance(store.codec, ResidualPQCodec)
