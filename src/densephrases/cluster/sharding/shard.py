@@ -30,7 +30,7 @@ from densephrases.search.timings import Timings
 from densephrases.text.documents import Document
 
 _NUMBER = (1 << PASSAGE_BITS) - 1  # of a passage in its segment
-SHOWN_PER_RESULT = 3  # phrases whose passages are sent with them; more of them are seldom looked at
+SHOWN_PER_RESULT = 6  # phrases whose passages are sent with them: one question in sixteen needs another one
 
 
 class Shard:
