@@ -1,10 +1,10 @@
-"""Two processes on the CPU together compute what one does alone."""
+"""Two processes on the CPU together compute what one does alone, on one machine or on two."""
 
 import os
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -30,12 +30,33 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def start(rank: int, port: int, arguments: Sequence[Path]) -> subprocess.Popen[str]:
+def process(rank: int, port: int) -> tuple[list[str], dict[str, str]]:
+    """One of two on this machine: the beginning of its command, and what its environment says."""
     places = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": WORLD, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    settings = {name: str(value) for name, value in places.items()}
-    command = [sys.executable, two_processes.__file__, *map(str, arguments)]
-    environment = os.environ | settings | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)  # noqa: S603
+    return [sys.executable], {name: str(value) for name, value in places.items()}
+
+
+def machine(rank: int, port: int) -> tuple[list[str], dict[str, str]]:
+    """One of two that have a process each, as docs/training.md starts them."""
+    options = {"nnodes": WORLD, "node_rank": rank, "nproc_per_node": 1, "master_addr": "127.0.0.1", "master_port": port}
+    given = [str(part) for name, value in options.items() for part in (f"--{name}", value)]
+    return [sys.executable, "-m", "torch.distributed.run", *given], {}
+
+
+def run_both(of: Callable[[int, int], tuple[list[str], dict[str, str]]], base: Path, data: Path, out: Path) -> None:
+    port, running = free_port(), []
+    for rank in range(WORLD):
+        command, settings = of(rank, port)
+        environment = os.environ | settings | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+        command += [two_processes.__file__, *map(str, (base, data, out))]
+        running.append(subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True))  # noqa: S603
+    try:
+        for each in running:
+            _, errors = each.communicate(timeout=PATIENCE)
+            assert each.returncode == 0, errors[-3000:]
+    finally:
+        for each in running:
+            each.kill()
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +67,8 @@ def data(tmp_path_factory: pytest.TempPathFactory, questioned: list[QuestionedPa
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory, tiny_base: Path, data: Path) -> list[dict[str, Tensor]]:
     """What each process wrote."""
-    out, port = tmp_path_factory.mktemp("distributed"), free_port()
-    processes = [start(rank, port, (tiny_base, data, out)) for rank in range(WORLD)]
-    try:
-        for process in processes:
-            _, errors = process.communicate(timeout=PATIENCE)
-            assert process.returncode == 0, errors[-3000:]
-    finally:
-        for process in processes:
-            process.kill()
+    out = tmp_path_factory.mktemp("distributed")
+    run_both(process, tiny_base, data, out)
     assert {path.name for path in (out / "run" / "checkpoint").glob("random-*")} == {
         "random-0.safetensors",
         "random-1.safetensors",
@@ -129,3 +143,13 @@ def test_both_end_with_the_same_model(results: list[dict[str, Tensor]], tiny_bas
     assert len(names) == len(before)
     assert all(torch.equal(results[0][name], results[1][name]) for name in names)
     assert any(not torch.equal(results[0][f"trained.{name}"], value) for name, value in before.items())
+
+
+def test_two_machines_train_what_two_processes_do(
+    results: list[dict[str, Tensor]], tiny_base: Path, data: Path, tmp_path: Path
+) -> None:
+    run_both(machine, tiny_base, data, tmp_path)
+    for rank, expected in enumerate(results):
+        found = load_file(tmp_path / f"{rank}.safetensors")
+        assert found.keys() == expected.keys()
+        assert all(torch.allclose(found[name], expected[name], atol=1e-5) for name in expected)
