@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from densephrases.arrays import inner_products, owners, ranges
+from densephrases.arrays import contains, distinct, inner_products, owners, ranges
 
 
 def test_ranges_worked_by_hand() -> None:
@@ -19,6 +19,14 @@ def test_each_row_belongs_to_the_item_that_has_it(counts: list[int]) -> None:
     found = owners(np.cumsum([0, *counts]), np.arange(sum(counts)))
     assert found.dtype == np.int64
     assert found.tolist() == expected
+
+
+@given(st.lists(st.integers(-5, 5), max_size=12), st.lists(st.integers(-6, 6), max_size=12))
+def test_distinct_keys_and_which_others_are_among_them(keys: list[int], others: list[int]) -> None:
+    found, place = distinct(np.array(keys, dtype=np.int64))
+    assert found.tolist() == sorted(set(keys))
+    assert [sorted(set(keys))[at] for at in place.tolist()] == keys
+    assert contains(found, np.array(others, dtype=np.int64)).tolist() == [other in keys for other in others]
 
 
 def test_an_inner_product_does_not_depend_on_other_rows() -> None:

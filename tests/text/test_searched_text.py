@@ -28,6 +28,15 @@ def test_a_term_has_positions_where_the_text_has_it(text: str, asked: str) -> No
         assert bool(searched.positions(prefix)) == (term in terms(text))
 
 
+@given(WORDS, st.lists(WORDS, max_size=3))
+def test_terms_that_occur_are_those_with_positions(text: str, asked: list[str]) -> None:
+    wanted = tuple(prefix for each in asked for prefix in prefixes(each).values())
+    searched = SearchedText(text)
+    expected = [(place, SearchedText(text).positions(prefix)) for place, prefix in enumerate(wanted)]
+    for _ in range(2):
+        assert list(searched.occurring(wanted)) == [each for each in expected if each[1]]
+
+
 @pytest.mark.parametrize(
     ("text", "word", "expected"),
     [
