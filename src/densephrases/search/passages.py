@@ -18,6 +18,7 @@ from densephrases.search.scoring.searchable import SearchableSegment
 from densephrases.text.searched_text import SearchedText
 
 PASSAGE_BITS = 40  # of a passage's number in its segment, in the key of a passage
+PASSAGE_NUMBER = (1 << PASSAGE_BITS) - 1
 _STRIDE = 64
 
 # Shape suffixes: N phrases, D vector size.
@@ -139,7 +140,7 @@ class SegmentTexts(PassageTexts):
     def passage(self, key: int) -> FoundPassage:
         found = self._known.get(key)
         if found is None:
-            owner, number = key >> PASSAGE_BITS, key & ((1 << PASSAGE_BITS) - 1)
+            owner, number = key >> PASSAGE_BITS, key & PASSAGE_NUMBER
             segment = self.segments[owner].segment
             document = self._document(owner, int(segment.passage_documents[number]))
             text, begin = segment.passage_text(number), int(segment.passage_offsets[number])
@@ -153,7 +154,7 @@ class SegmentTexts(PassageTexts):
         return self._documents[key]
 
     def text_before(self, key: int) -> str:
-        number = key & ((1 << PASSAGE_BITS) - 1)
+        number = key & PASSAGE_NUMBER
         if number == 0:
             return ""
         documents = self.segments[key >> PASSAGE_BITS].segment.passage_documents
@@ -167,7 +168,7 @@ class SegmentTexts(PassageTexts):
 
     def documents_of(self, passage_keys_N: Ints) -> Ints:
         """The key of the document of each passage."""
-        segment_N, number_N = passage_keys_N >> PASSAGE_BITS, passage_keys_N & ((1 << PASSAGE_BITS) - 1)
+        segment_N, number_N = passage_keys_N >> PASSAGE_BITS, passage_keys_N & PASSAGE_NUMBER
         documents_N = np.zeros_like(passage_keys_N)
         for number, each in enumerate(self.segments):
             here = segment_N == number

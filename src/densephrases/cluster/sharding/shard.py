@@ -17,7 +17,7 @@ from densephrases.cluster.sharding.messages import (
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.snapshot import Snapshot
 from densephrases.search.filtering.filters import Filter
-from densephrases.search.passages import PASSAGE_BITS, FoundPassage, SegmentTexts
+from densephrases.search.passages import PASSAGE_BITS, PASSAGE_NUMBER, FoundPassage, SegmentTexts
 from densephrases.search.query.named_documents import titles_of
 from densephrases.search.retrieval.segment_retriever import SegmentRetriever, SegmentScope
 from densephrases.search.scoring.candidates import Candidates, Proposals
@@ -29,7 +29,6 @@ from densephrases.search.selection.distinct_results import PHRASES_PER_RESULT
 from densephrases.search.timings import Timings
 from densephrases.text.documents import Document
 
-_NUMBER = (1 << PASSAGE_BITS) - 1  # of a passage in its segment
 SHOWN_PER_RESULT = 6  # phrases whose passages are sent with them: one question in sixteen needs another one
 
 
@@ -123,7 +122,7 @@ class Shard:
     def passages(self, keys: Sequence[int], with_before: bool) -> SentPassages:
         """Those with these keys in the whole index."""
         texts, places = self._all_texts()
-        keys_of_shard = [(places[key >> PASSAGE_BITS] << PASSAGE_BITS) + (key & _NUMBER) for key in keys]
+        keys_of_shard = [(places[key >> PASSAGE_BITS] << PASSAGE_BITS) + (key & PASSAGE_NUMBER) for key in keys]
         return self._sent_passages(np.array(keys_of_shard, dtype=np.int64), texts, with_before)
 
     def _all_texts(self) -> tuple[SegmentTexts, Mapping[int, int]]:
@@ -213,4 +212,4 @@ def _renumbered(numbers: Ints, key_N: Ints) -> Ints:
     """Keys of passages or documents with the numbers that their segments have in the whole index."""
     if not len(key_N):
         return key_N
-    return np.asarray((numbers[key_N >> PASSAGE_BITS] << PASSAGE_BITS) + (key_N & _NUMBER))
+    return np.asarray((numbers[key_N >> PASSAGE_BITS] << PASSAGE_BITS) + (key_N & PASSAGE_NUMBER))

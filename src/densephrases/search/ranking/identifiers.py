@@ -74,10 +74,11 @@ def identifier_shares(
         return [pattern for pattern in patterns[question] if any(map(pattern.search, around))]
 
     shares_N = np.zeros(len(contenders))
-    columns = (contenders.question_N.tolist(), contenders.passage_N.tolist(), contenders.texts, contenders.titles)
-    for row, columns_of_row in enumerate(zip(*columns, strict=True)):
-        if found := occurring(*columns_of_row):
-            shares_N[row] = sum(map(_near(contenders, row, heading), found)) / len(patterns[columns_of_row[0]])
+    keys = zip(contenders.question_N.tolist(), contenders.passage_N.tolist(), strict=True)
+    rows = zip(keys, contenders.texts, contenders.titles, strict=True)
+    for row, ((question, passage), text, titles) in enumerate(rows):
+        if found := occurring(question, passage, text, titles):
+            shares_N[row] = sum(map(_near(contenders, row, heading), found)) / len(patterns[question])
     return shares_N
 
 
