@@ -92,6 +92,53 @@ def test_small_steps_are_not_rounded_away(exported: Path, tmp_path: Path) -> Non
     torch.testing.assert_close(after - before, 0.3 * step[:, None].expand_as(before), rtol=0.2, atol=5e-4)
 
 
+def low_rank_tower(folder: Path) -> QuestionTower:
+    tower = read_adaptation_source(folder).tower
+    tower.learn_beside(16, layers=1)
+    with torch.no_grad():
+        tower.start_head.weight.mul_(1.2)
+        for number, weight in enumerate(tower.question_matrices.up.parameters()):
+            torch.nn.init.normal_(weight, std=0.05, generator=torch.Generator().manual_seed(number))
+    return tower
+
+
+def test_a_tower_beside_the_shared_backbone(exported: Path, tmp_path: Path) -> None:
+    """The model grows by the matrices alone: what passages need is as it was."""
+    code_for(load(exported).config.vector_size).save(exported)
+    save_adapted(changed_tower(exported, 0.5), exported, exported, "trex")
+    base, tower = load(exported), low_rank_tower(exported)
+    save_adapted(tower, exported, tmp_path / "new", card="# adapted")
+    made = load(tmp_path / "new")
+    assert made.config.share
+    assert made.fingerprint == base.fingerprint
+    assert made.tasks == ["trex"]
+    assert made.product_quantizer is not None
+    np.testing.assert_array_equal(read(made), read(base))
+    expected = asked(AdaptedEncoder(base, tower))
+    assert np.abs(asked(made) - expected).max() < 0.1 * np.abs(expected).max()
+    assert np.abs(expected - asked(base)).max() > 0.2 * np.abs(expected).max()
+    before, after = ((folder / "weights.int8.bin").stat().st_size for folder in (exported, tmp_path / "new"))
+    matrices = sum(matrix.numel() for matrix in tower.question_matrices.parameters())
+    assert before < after < before + 2 * matrices
+    again = read_adaptation_source(tmp_path / "new").tower
+    assert np.abs(asked(AdaptedEncoder(base, again)) - expected).max() < 0.02 * np.abs(expected).max()
+
+
+def test_a_checkpoint_with_a_tower_beside_the_shared_backbone(tiny_base: Path, tmp_path: Path) -> None:
+    model = PhraseModel.from_base(tiny_base, share=True)
+    model.save_pretrained(tmp_path / "model")
+    tower = low_rank_tower(tmp_path / "model")
+    save_adapted(tower, tmp_path / "model", tmp_path / "new")
+    found = PhraseModel.from_pretrained(tmp_path / "new")
+    assert found.config.share
+    np.testing.assert_allclose(asked(found.encoder()), asked(AdaptedEncoder(model.encoder(), tower)), atol=1e-6)
+
+
+def test_a_task_has_a_backbone_of_its_own(exported: Path) -> None:
+    with pytest.raises(ConfigError, match=r"task='trex' cannot be learned with rank"):
+        save_adapted(low_rank_tower(exported), exported, exported, "trex")
+
+
 def test_named_towers_in_the_same_folder(exported: Path) -> None:
     before = asked(load(exported))
     for name, by in (("trex", 0.5), ("my-web_2", -0.5)):

@@ -63,3 +63,34 @@ def test_word_embeddings_can_be_frozen(tiny_base: Path) -> None:
     tower.freeze_word_embeddings()
     frozen = [name for name, parameter in tower.named_parameters() if not parameter.requires_grad]
     assert frozen == [f"question_{end}.encoder.embeddings.word_embeddings.weight" for end in ("start", "end")]
+
+
+def test_learning_beside_the_shared_backbone(tiny_base: Path) -> None:
+    model = model_of(tiny_base, share=True)
+    tower, base = QuestionTower.from_model(model), model.encoder()
+    tower.learn_beside(3, layers=1)
+    assert {name.split(".")[0] for name, each in tower.named_parameters() if each.requires_grad} == {
+        "start_head",
+        "end_head",
+        "question_matrices",
+    }
+    np.testing.assert_allclose(vectors(AdaptedEncoder(base, tower)), vectors(base), atol=1e-6)
+    with torch.no_grad():
+        for parameter in tower.parameters():
+            if parameter.requires_grad:
+                parameter.add_(0.1)
+    whole = with_questions(model, tower)
+    assert (whole.config.share, whole.config.question_rank, whole.config.question_layers) == (True, 3, 1)
+    assert whole.passage_fingerprint() == base.fingerprint
+    np.testing.assert_allclose(vectors(whole.encoder()), vectors(AdaptedEncoder(base, tower)), atol=1e-6)
+    again = QuestionTower.from_model(whole)
+    again.learn_beside(3, layers=1)
+    np.testing.assert_allclose(vectors(AdaptedEncoder(base, again)), vectors(whole.encoder()), atol=1e-6)
+    with pytest.raises(ConfigError, match="matrices of rank 3 beside 1 layers, not of rank 4 beside all"):
+        QuestionTower.from_model(whole).learn_beside(4)
+
+
+def test_questions_with_a_backbone_of_their_own_have_nothing_to_learn_beside(tiny_base: Path) -> None:
+    tower = QuestionTower.from_model(model_of(tiny_base, question_backbone="shared"))
+    with pytest.raises(ConfigError, match=r"rank=3: questions of this model have a backbone of their own"):
+        tower.learn_beside(3)

@@ -39,6 +39,8 @@ class ModelConfig:
         dim: Size of a learned projection of all vectors; None keeps the backbone's hidden size.
         question_backbone: 'separate' has one backbone each for start and end vectors of a question, 'shared' one
             backbone with two linear heads.
+        question_rank: Rank of the matrices that questions add to those of the backbone; 0: they add none.
+        question_layers: Of how many of the backbone's last layers; None: of all.
         reads: The passage backbone also reads: question and passage as one input, with a head of two logits a token.
         reading_rank: Rank of the matrices that reading adds to those of the backbone; 0: it adds none.
         null_logit: What reads has learned to say that a passage does not answer, by the logits of the first token.
@@ -66,6 +68,8 @@ class ModelConfig:
     split: bool = False
     dim: int | None = None
     question_backbone: QuestionBackbone = "separate"
+    question_rank: int = 0
+    question_layers: int | None = None
     reads: bool = False
     reading_rank: int = 0
     null_logit: bool = False
@@ -95,8 +99,13 @@ class ModelConfig:
             raise ConfigError(f"split=True excludes dim={self.dim}: the split already divides the hidden vector.")
         if self.question_backbone not in ("separate", "shared"):
             raise ConfigError(f"question_backbone={self.question_backbone!r} is neither 'separate' nor 'shared'.")
-        if not isinstance(self.reading_rank, int) or not 0 <= self.reading_rank <= _MOST:
-            raise ConfigError(f"reading_rank={self.reading_rank!r:.60} is not a whole number from 0 to {_MOST:,}.")
+        for name in ("question_rank", "reading_rank"):
+            if not isinstance(rank := getattr(self, name), int) or not 0 <= rank <= _MOST:
+                raise ConfigError(f"{name}={rank!r:.60} is not a whole number from 0 to {_MOST:,}.")
+        if self.question_rank and not self.one_question_backbone:
+            raise ConfigError(f"question_rank={self.question_rank} needs one backbone for start and end of a question.")
+        if self.question_layers is not None and not 1 <= self.question_layers <= _MOST:
+            raise ConfigError(f"question_layers={self.question_layers} is not a number of layers from 1 to {_MOST:,}.")
         if self.dim is not None and not 1 <= self.dim <= _MOST:
             raise ConfigError(f"dim={self.dim} is not a number of dimensions from 1 to {_MOST:,}.")
 

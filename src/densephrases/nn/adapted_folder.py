@@ -23,8 +23,8 @@ from densephrases.model.onnx import (
 from densephrases.model.tasks import TASKS_FOLDER, task_folder, task_names
 from densephrases.model.tokenizer import TOKENIZER_FILE
 from densephrases.nn.checkpoint import WEIGHTS_FILE
-from densephrases.nn.onnx.export import export_questions
-from densephrases.nn.onnx.restore import finest_graphs, restore_questions
+from densephrases.nn.onnx.export import export_questions, export_shared_questions
+from densephrases.nn.onnx.restore import finest_graphs, read_model, restore_questions
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.nn.question_tower import QUESTION_WEIGHTS_FILE, QuestionTower, load_task, with_questions
 from densephrases.quantize.codebooks import CODEBOOKS_FILE, codebooks_path
@@ -81,12 +81,14 @@ def save_adapted(tower: QuestionTower, source: Path, out: Path, task: str | None
     model folder has: torch weights, graphs or both.
     """
     refuse_unfit_target(source, out, task, tower.config.fingerprint)
+    if tower.shares_backbone:
+        refuse_shared_task(task)
     out.mkdir(parents=True, exist_ok=True)
     place = task_folder(out, task)
     remove_checksums(place)
     (place / CONFIG_FILE).unlink(missing_ok=True)  # until the new tower is complete
     if task is None:
-        _copy(source, out, _passage_files(source))
+        _copy(source, out, [TOKENIZER_FILE, TASKS_FOLDER] if tower.shares_backbone else _passage_files(source))
         if (source / WEIGHTS_FILE).is_file():
             with_questions(PhraseModel.from_pretrained(source), tower).save_pretrained(out)
             (out / CONFIG_FILE).unlink()
@@ -97,12 +99,22 @@ def save_adapted(tower: QuestionTower, source: Path, out: Path, task: str | None
             write_checksums(out)
         if (out / WEIGHTS_FILE).is_file():
             tower.save(place)
-    if exported_precisions(source if task is None else out):
+    if tower.shares_backbone:
+        export_shared_questions(with_questions(read_model(source), tower), source, out)
+    elif exported_precisions(source if task is None else out):
         export_questions(tower, place)
     if card:
         replace_file(place / CARD_FILE, card)
-    tower.config.save(place)  # last: its presence means the tower is complete
+    tower.whole_config.save(place)  # last: its presence means the tower is complete
     write_checksums(place)
+
+
+def refuse_shared_task(task: str | None) -> None:
+    if task is not None:
+        raise ConfigError(
+            f"task={task!r} cannot be learned with rank: the query encoder of a task has a backbone of its own; leave "
+            "rank at 0, or save to a new folder without a task."
+        )
 
 
 def export_tasks(source: Path, out: Path) -> list[str]:

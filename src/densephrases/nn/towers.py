@@ -86,6 +86,7 @@ class QuestionEncoding(nn.Module):
     question_end: Backbone  # only in models with two question backbones
     start_head: nn.Linear  # only if one hidden vector becomes two, or with `dim`
     end_head: nn.Linear
+    question_matrices: LowRankMatrices  # only with `question_rank`
 
     def _build_question_backbones(self) -> None:
         if not self.config.share:
@@ -98,6 +99,9 @@ class QuestionEncoding(nn.Module):
         if config.dim is not None or (config.one_question_backbone and not config.split):
             self.start_head = nn.Linear(config.hidden, config.vector_size, bias=False)
             self.end_head = nn.Linear(config.hidden, config.vector_size, bias=False)
+        if config.question_rank:
+            backbone = self._first_question_backbone
+            self.question_matrices = LowRankMatrices(backbone, config.question_rank, config.question_layers)
 
     @property
     def backbones(self) -> list[Backbone]:
@@ -116,7 +120,9 @@ class QuestionEncoding(nn.Module):
         return self.question_start
 
     def question_states(self, ids: Tensor, types: Tensor, mask: Tensor) -> QuestionStates:
-        first_BH = self._first_question_backbone(ids, types, mask)[:, 0]
+        backbone = self._first_question_backbone
+        with self.question_matrices.added_to(backbone) if self.config.question_rank else nullcontext():
+            first_BH = backbone(ids, types, mask)[:, 0]
         if self.config.split:
             return self._split_question(first_BH)
         second_BH = first_BH if self.config.one_question_backbone else self.question_end(ids, types, mask)[:, 0]

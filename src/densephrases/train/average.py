@@ -14,7 +14,16 @@ from densephrases.nn.onnx.restore import read_model
 from densephrases.nn.phrase_model import PhraseModel
 
 # Settings that change what a weight means.
-ARCHITECTURE = ("share", "split", "dim", "question_backbone", "reads", "reading_rank")
+ARCHITECTURE = (
+    "share",
+    "split",
+    "dim",
+    "question_backbone",
+    "question_rank",
+    "question_layers",
+    "reads",
+    "reading_rank",
+)
 
 
 def average_models(models: Sequence[str | Path]) -> PhraseModel:

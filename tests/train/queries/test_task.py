@@ -58,12 +58,23 @@ class Bench:
         tower: QuestionTower,
         watcher: Watcher | None = None,
         dev: list[OpenQuestion] | None = None,
+        keep: list[OpenQuestion] | None = None,
     ) -> Adaptation:
         judged = ASKED if dev is None else dev
         watchers = [watcher or Watcher()]
         asked = [*ASKED, UNANSWERABLE]
         return learn_queries(
-            self.index.folder, self.model.encoder(), tower, asked, judged, settings, run, watchers, cpu=True
+            self.index.folder,
+            self.model.encoder(),
+            tower,
+            asked,
+            judged,
+            settings,
+            run,
+            watchers,
+            True,
+            True,
+            keep or [],
         )
 
 
@@ -199,6 +210,56 @@ def test_it_finds_more_answers_and_changes_questions_only(bench: Bench, tmp_path
     assert [step for step, _ in watcher.evaluations][-2:] == [watcher.reports[-1].step] * 2
 
 
+def test_matrices_beside_the_shared_backbone_learn_as_well(bench: Bench, tmp_path: Path) -> None:
+    tower = bench.tower()
+    before = {name: tensor.clone() for name, tensor in tower.state_dict().items()}
+    learned = bench.learn(tmp_path, bench.settings(rank=4, layers=1, epochs=12, learning_rate=5e-3), tower)
+    assert learned.scores["exact_match"] > learned.scores["exact_match_before"] + 20
+    after = tower.state_dict()
+    assert all(torch.equal(tensor, after[n]) for n, tensor in before.items() if n.startswith("question_start."))
+    learned.save(tmp_path / "saved")
+    again = PhraseModel.from_pretrained(tmp_path / "saved")
+    assert again.config.share
+    assert again.passage_fingerprint() == bench.index.encoder.fingerprint
+    asking = PhraseIndex(bench.index.folder, again.encoder())
+    right = sum(exact_match(asking.search(question.text, 1)[0].text, question.answers[0]) for question in ASKED)
+    assert 100 * right / len(ASKED) == pytest.approx(learned.scores["exact_match"])
+
+
+KEPT = [OpenQuestion(str(number), f"how is the {noun} painted", ("-",)) for number, noun in enumerate("abcdefgh")]
+
+
+def test_questions_to_keep_change_less(bench: Bench, tmp_path: Path) -> None:
+    base, asked = bench.model.encoder(), [question.text for question in KEPT]
+    vectors = base.encode_questions(asked).start_BD
+
+    def change(weight: float) -> float:
+        settings = bench.settings(epochs=6, learning_rate=2e-3, keep_weight=weight, hold_out=0.0)
+        learned = bench.learn(tmp_path / str(weight), settings, bench.tower(), dev=[], keep=KEPT)
+        return float(np.linalg.norm(learned.encoder.encode_questions(asked).start_BD - vectors))
+
+    assert change(100.0) < 0.5 * change(0.0)
+
+
+def test_the_loss_of_kept_questions(bench: Bench) -> None:
+    settings = bench.settings(keep_weight=3.0, batch_size=20)
+    lookup = Lookup(bench.index.folder, LookupSettings(max_words=6))
+    tower = bench.tower()
+    task = QueryTask(settings, AdaptedEncoder(bench.model.encoder(), tower), ASKED, [], lookup, lookup, KEPT)
+    task.begin_epoch(0)
+    (planned,) = task.plan(0)
+    task.model.eval()
+    with torch.no_grad():
+        unchanged = task.losses(tower, task.local(planned, 0, 1))
+        assert float(unchanged["changed"]) == pytest.approx(0, abs=1e-6)
+        for head in (tower.start_head, tower.end_head):
+            head.weight.mul_(1.1)
+        changed = task.losses(tower, task.local(planned, 0, 1))
+    expected = 0.01 * task.size(planned)  # each vector is a tenth longer
+    assert float(changed["changed"]) == pytest.approx(expected, rel=1e-3)
+    assert float(changed["loss"]) == pytest.approx(float(changed["right"]) + 3.0 * expected, rel=1e-4)
+
+
 def test_skipped_questions_are_counted(bench: Bench, tmp_path: Path) -> None:
     learned = bench.learn(tmp_path, bench.settings(epochs=2), bench.tower())
     task = task_of(bench, bench.settings(), [*ASKED, UNANSWERABLE])
@@ -269,6 +330,13 @@ def test_what_cannot_be_learned_is_said(bench: Bench, tmp_path: Path, tiny_base:
     other = PhraseModel.from_base(tiny_base, share=True, dim=8)
     with pytest.raises(PhraseIndexError, match="was built with model"):
         learn(ASKED, other.encoder())
-    for setting in ({"target": "word"}, {"top_k": 1}, {"batch_size": 0}, {"refresh_every": 0}):
+    for setting in (
+        {"target": "word"},
+        {"top_k": 1},
+        {"batch_size": 0},
+        {"refresh_every": 0},
+        {"rank": -1},
+        {"keep_weight": -1.0},
+    ):
         with pytest.raises(ConfigError, match=f"{next(iter(setting))}="):
             bench.settings(**setting)

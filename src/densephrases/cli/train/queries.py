@@ -22,6 +22,13 @@ def queries(
     ] = None,
     model: Annotated[str | None, typer.Option(help="Model to start from [default: the index's].")] = None,
     task: Annotated[str | None, typer.Option(help="Save as the query encoder of this task.")] = None,
+    keep: Annotated[
+        list[Path] | None, typer.Option(help="Questions whose vectors shall stay as they are; repeatable.")
+    ] = None,
+    rank: Annotated[
+        int,
+        typer.Option(help="Train matrices of this rank beside the shared backbone [default: a backbone of their own]."),
+    ] = 0,
     target: Annotated[Target, typer.Option(help="What has to be retrieved.")] = "phrase",
     top_k: Annotated[int, typer.Option(help="Retrieved results per question that enter the loss.")] = 100,
     epochs: Annotated[int, typer.Option(help="Passes over the questions.")] = 10,
@@ -50,6 +57,8 @@ def queries(
         model=model or IndexFolder.open(index).settings.model,
         train=tuple(data),
         dev=dev,
+        keep=tuple(keep or ()),
+        rank=rank,
         task=task,
         target=target,
         top_k=top_k,

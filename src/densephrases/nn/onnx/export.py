@@ -24,7 +24,15 @@ from densephrases.checksums import remove_checksums, write_checksums
 from densephrases.errors import ConfigError, ModelError
 from densephrases.model.card import CARD_FILE
 from densephrases.model.folders import writable_folder
-from densephrases.model.onnx import OWN_QUESTION_GRAPH, OWN_QUESTION_WEIGHTS, graph_file, weights_file
+from densephrases.model.onnx import (
+    GRAPHS,
+    OWN_QUESTION_GRAPH,
+    OWN_QUESTION_WEIGHTS,
+    PASSAGE_GRAPHS,
+    exported_precisions,
+    graph_file,
+    weights_file,
+)
 from densephrases.model.precision import PRECISIONS
 from densephrases.model.tokenizer import TOKENIZER_FILE, Tokens
 from densephrases.nn.backbone import additive_mask
@@ -74,6 +82,25 @@ def export_questions(tower: QuestionTower, folder: Path) -> None:
     quantize_tables(proto)
     halve_matrices(proto)
     _write_graphs({OWN_QUESTION_GRAPH: proto}, folder, OWN_QUESTION_WEIGHTS)
+
+
+def export_shared_questions(model: PhraseModel, source: Path, folder: Path) -> None:
+    """Write the graphs of a model folder again, with the questions of a model that share its passages' backbone.
+
+    The other graphs are those of the folder, so that passages get the vectors they had to the last digit.
+    """
+    for precision in exported_precisions(source):
+        with TemporaryDirectory() as scratch:
+            with _exportable(model):
+                graphs = {"question": _trace(_QuestionGraph(model).eval(), Path(scratch) / "question.onnx")}
+            made = graphs if precision == "fp32" else _quantized(graphs, model.tokens, Path(scratch))
+        names = {kind: graph_file(kind, precision) for kind in dict.fromkeys((*GRAPHS, *PASSAGE_GRAPHS))}
+        files = {
+            name: made[kind] if kind in made else onnx.load(source / name)
+            for kind, name in names.items()
+            if kind in made or (source / name).is_file()
+        }
+        _write_graphs(files, folder, weights_file(precision))
 
 
 def _refuse_unknown(precisions: Sequence[str]) -> None:

@@ -28,6 +28,7 @@ from densephrases.nn.onnx.int8 import HALF
 from densephrases.nn.passage_tower import PassageTower
 from densephrases.nn.phrase_model import PhraseModel
 from densephrases.nn.question_tower import QuestionTower
+from densephrases.nn.towers import READING_ROLE
 from densephrases.text.passages import Passage
 
 logger = logging.getLogger(__name__)
@@ -37,7 +38,7 @@ logger = logging.getLogger(__name__)
 LARGEST_DIFFERENCE = {"fp32": 1e-3, "fp16": 0.02, "int8": 0.25}
 _QUESTIONS = ["who built the tower in paris", "when was the city on the river founded", "what is it"]
 _NODE = re.compile(r"/(?P<scope>.+)/(?P<operation>MatMul|Add|Gather|LayerNormalization)(_\d+)?(_quant)?")
-_LOW_RANK = re.compile(r"\b((?:down|up)\.\d+\.weight)")  # in the names of layers to which reading adds them
+_LOW_RANK = re.compile(r"\b((?:down|up)\.\d+\.weight)")  # in the names of layers to which a role adds them
 _PREFIX = "model."  # the exporter's, before the names of weights
 
 Array = NDArray[Any]
@@ -47,7 +48,7 @@ def restore_questions(encoder: OnnxEncoder) -> QuestionTower:
     """The query encoder of an exported model, to be trained."""
     path = encoder.question_path
     tower = QuestionTower(encoder.config, encoder.tokens)
-    _load(tower, tower.state_of(_tensors(path)), path)
+    _load(tower, tower.state_of(_with_low_rank(_tensors(path), "question_matrices")), path)
     precision = "fp16" if path.name == OWN_QUESTION_GRAPH else encoder.precision
     _refuse_difference(path, _difference(tower, encoder), precision)
     return tower
@@ -92,12 +93,9 @@ def restore_model(encoder: OnnxEncoder) -> PhraseModel:
 
 def _reading_role(encoder: OnnxEncoder) -> dict[str, Tensor]:
     """The only weights of the reading graph that the passage graph lacks: the head, and low-rank matrices if any."""
-    path, found = encoder.reading_path, dict[str, Tensor]()
-    for name, tensor in _tensors(path).items():
-        if matrix := _LOW_RANK.search(name):
-            found[f"reading_matrices.{matrix[1]}"] = tensor
-        elif name.startswith("reading."):
-            found[name] = tensor
+    path = encoder.reading_path
+    tensors = _with_low_rank(_tensors(path), "reading_matrices")
+    found = {name: tensor for name, tensor in tensors.items() if name.startswith(READING_ROLE)}
     layers = len(linear_layers(build_backbone(encoder.config.backbone))) if encoder.config.reading_rank else 0
     if len(found) != 2 + 2 * layers:
         raise ModelError(
@@ -105,6 +103,15 @@ def _reading_role(encoder: OnnxEncoder) -> dict[str, Tensor]:
             "checkpoint it was exported from."
         )
     return found
+
+
+def _with_low_rank(found: dict[str, Tensor], role: str) -> dict[str, Tensor]:
+    """Low-rank matrices under the names they have in a model, whatever layers they are added to."""
+    named = {}
+    for name, tensor in found.items():
+        matrix = _LOW_RANK.search(name)
+        named[f"{role}.{matrix[1]}" if matrix else name] = tensor
+    return named
 
 
 def _refuse_difference(path: Path, difference: float, precision: str) -> None:

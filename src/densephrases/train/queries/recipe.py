@@ -12,7 +12,12 @@ from densephrases.errors import ConfigError
 from densephrases.index.folder import IndexFolder
 from densephrases.model.card import adapted_card
 from densephrases.model.folders import resolve
-from densephrases.nn.adapted_folder import read_adaptation_source, refuse_unfit_target, save_adapted
+from densephrases.nn.adapted_folder import (
+    read_adaptation_source,
+    refuse_shared_task,
+    refuse_unfit_target,
+    save_adapted,
+)
 from densephrases.train.loop.loop import Observer, Outcome
 from densephrases.train.queries.run import learn_queries
 from densephrases.train.queries.task import QuerySettings
@@ -28,6 +33,8 @@ class QueryRecipe(QuerySettings):
         train: Files of questions with answers.
         dev: File of questions that select the best epoch; None holds out some of the others.
         task: Name under which the model folder keeps the query encoder; None makes it the default of a new folder.
+        keep: Files of questions whose vectors shall stay as they are.
+        keep_limit: At most so many of them, a random sample.
         limit: Train on a random sample of this size; None takes all questions.
         dev_limit: The same for `dev`.
     """
@@ -37,6 +44,8 @@ class QueryRecipe(QuerySettings):
     train: tuple[Path, ...]
     dev: Path | None = None
     task: str | None = None
+    keep: tuple[Path, ...] = ()
+    keep_limit: int | None = 20_000
     limit: int | None = None
     dev_limit: int | None = None
 
@@ -53,6 +62,9 @@ def train_queries(
     source = resolve(recipe.model)
     questions = [question for path in recipe.train for question in read_questions(path).questions]
     dev = [] if recipe.dev is None else read_questions(recipe.dev).questions
+    kept = [question for path in recipe.keep for question in read_questions(path).questions]
+    if recipe.rank:
+        refuse_shared_task(recipe.task)
     adaptable = read_adaptation_source(source)
     index = IndexFolder.open(recipe.index, adaptable.encoder.product_quantizer)
     refuse_unfit_target(source, out, recipe.task, adaptable.encoder.fingerprint)
@@ -67,6 +79,7 @@ def train_queries(
         observers,
         resume,
         cpu,
+        sample_questions(kept, recipe.keep_limit, recipe.loop.seed),
     )
     card = adapted_card(adaptable.tower.config, [path.name for path in recipe.train], adaptation.scores)
     save_adapted(adaptable.tower, source, out, recipe.task, card)

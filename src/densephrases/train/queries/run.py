@@ -44,11 +44,12 @@ def learn_queries(
     observers: Sequence[Observer] = (),
     resume: bool = True,
     cpu: bool = False,
+    keep: Sequence[OpenQuestion] = (),
 ) -> Adaptation:
     """Trains the query encoder in place; `run` is the folder for checkpoints, from which a killed run resumes.
 
     Without dev questions some of the others are held out. A query encoder whose first answers to them are not better
-    than before is dropped: then all is as it was.
+    than before is dropped: then all is as it was. The vectors of questions to keep shall change little.
     """
     index.settings.refuse_other_model(base)
     _refuse_nothing_to_learn(index, asked)
@@ -56,11 +57,13 @@ def learn_queries(
     if not dev:
         asked, dev = hold_out(asked, settings.hold_out, settings.loop.seed)
     torch.manual_seed(settings.loop.seed)
+    if settings.rank:
+        tower.learn_beside(settings.rank, settings.layers)
     if settings.freeze_embeddings:
         tower.freeze_word_embeddings()
     with few_threads():
         former = Former(tower, first_answers(index, AdaptedEncoder(base, tower), dev, settings.target))
-        task, scores = _trained(index, base, tower, asked, dev, settings, run, observers, resume, cpu)
+        task, scores = _trained(index, base, tower, asked, dev, settings, run, observers, resume, cpu, keep)
         scores |= _choose(index, base, former, task, dev, least_gain=1 if is_given or len(dev) >= _MANY else 2)
     tower.eval()
     shutil.rmtree(run / CHECKPOINT_FOLDER, ignore_errors=True)
@@ -90,9 +93,10 @@ def _trained(
     observers: Sequence[Observer],
     resume: bool,
     cpu: bool,
+    keep: Sequence[OpenQuestion],
 ) -> tuple[QueryTask, dict[str, float]]:
     encoder = AdaptedEncoder(base, tower)
-    asked, dev = (_as_asked(questions, index, encoder) for questions in (asked, dev))
+    asked, dev, keep = (_as_asked(questions, index, encoder) for questions in (asked, dev, keep))
     sought = LookupSettings(
         target=settings.target,
         effort=settings.effort,
@@ -102,7 +106,7 @@ def _trained(
     )
     processes = default_processes() if settings.processes is None else settings.processes
     with spread_lookup(index, sought, processes) as look_up:
-        task = QueryTask(settings, encoder, asked, dev, look_up, Lookup(index, sought))
+        task = QueryTask(settings, encoder, asked, dev, look_up, Lookup(index, sought), keep)
         scores = Loop(task, task.loop, run, observers, cpu).run(resume)
         task.fitted_confidence = _confidence(task) if tower.config.confidence is None else None
     return task, scores

@@ -45,6 +45,10 @@ class QuerySettings:
             smaller value costs no more.
         effort: Effort of the retrieval, from 0 (fast) to 1 (exact).
         freeze_embeddings: Do not train the word embeddings.
+        rank: Train matrices of this rank beside the backbone that questions share with passages, and the heads; 0
+            trains a backbone of their own.
+        layers: With `rank`, beside how many of the backbone's last layers; None: all.
+        keep_weight: Weight of the squared change of the vectors of questions to keep, relative to their length.
         processes: Processes that retrieve in parallel; None takes one per core of a large machine.
         hold_out: Share of the questions that are not learned from but select the best epoch, if no others are given.
     """
@@ -55,6 +59,9 @@ class QuerySettings:
     refresh_every: int = 50
     effort: float = 0.5
     freeze_embeddings: bool = True
+    rank: int = 0
+    layers: int | None = None
+    keep_weight: float = 10.0
     processes: int | None = None
     hold_out: float = 0.2
     loop: LoopConfig = field(
@@ -67,6 +74,19 @@ class QuerySettings:
         for name, least in (("top_k", 2), ("batch_size", 1), ("refresh_every", 1)):
             if getattr(self, name) < least:
                 raise ConfigError(f"{name}={getattr(self, name)} is too small; expected at least {least}.")
+        if self.rank < 0 or (self.layers is not None and self.layers < 1):
+            raise ConfigError(f"rank={self.rank} and layers={self.layers} are too small; expected at least 0 and 1.")
+        if not self.keep_weight >= 0:
+            raise ConfigError(f"keep_weight={self.keep_weight} is no weight; expected at least 0.")
+
+
+@dataclass(frozen=True)
+class KeptBatch(Tensors):
+    """Questions whose vectors shall stay as they were."""
+
+    tokens: Inputs
+    start_KD: Tensor
+    end_KD: Tensor
 
 
 @dataclass(frozen=True)
@@ -78,6 +98,7 @@ class QueryBatch(Tensors):
     right_QK: Tensor
     weight_Q: Tensor  # 0 on padding rows
     token_count: int
+    kept: KeptBatch | None = None
 
 
 class QueryTask:
@@ -94,11 +115,14 @@ class QueryTask:
         dev: Sequence[OpenQuestion],
         look_up: Finder,
         store: Lookup,
+        keep: Sequence[OpenQuestion] = (),
     ) -> None:
         self.settings, self.encoder, self.asked, self.dev = settings, encoder, asked, dev
         self.look_up, self.store = look_up, store
         self.model: QuestionTower = encoder.tower
         self.ids, self.dev_ids = (self.model.tokens.questions([each.text for each in of]) for of in (asked, dev))
+        self.kept_ids = self.model.tokens.questions([each.text for each in keep])
+        self.kept_vectors = encoder.encode_tokenized_questions(self.kept_ids)  # of the untrained query encoder
         self.backbone_parameters = len(self.model.backbones) * backbone_parameters(self.model.question_start)
         self.rounds_per_epoch = -(-len(self._epoch_plan(0)) // settings.refresh_every)
         self.hits = np.zeros(settings.loop.epochs, dtype=np.int64)
@@ -192,14 +216,31 @@ class QueryTask:
             right_QK=torch.from_numpy(right_QK),
             weight_Q=(torch.arange(len(rows)) < len(own)).float(),
             token_count=sum(len(self.ids[number]) for number in own),
+            kept=self._kept(planned, rank, world) if self.kept_ids and self.settings.keep_weight else None,
+        )
+
+    def _kept(self, planned: Sequence[int], rank: int, world: int) -> KeptBatch:
+        """As many kept questions as a batch has others, drawn anew for each."""
+        assert self._rows is not None
+        rng = np.random.default_rng((self.settings.loop.seed, self._rows[0], planned[0], rank))
+        chosen = rng.integers(len(self.kept_ids), size=-(-self.settings.batch_size // world))
+        ids = [self.kept_ids[number] for number in chosen]
+        return KeptBatch(
+            inputs(ids, [np.zeros_like(row) for row in ids], self.model.tokens.pad_id, self._tokens_multiple),
+            torch.from_numpy(self.kept_vectors.start_BD[chosen]),
+            torch.from_numpy(self.kept_vectors.end_BD[chosen]),
         )
 
     def losses(self, model: nn.Module, batch: QueryBatch) -> dict[str, Tensor]:
         questions: QuestionStates = model(*batch.tokens.arguments)
         with torch.autocast(batch.start_QKD.device.type, enabled=False):  # bfloat16 is too coarse for ranking
             scores_QK = phrase_scores(questions.float(), batch.start_QKD, batch.end_QKD) - batch.penalty_QK
-            loss_Q = marginal_loss(scores_QK, batch.right_QK)
-        return {"loss": (loss_Q * batch.weight_Q).sum()}
+            loss = (marginal_loss(scores_QK, batch.right_QK) * batch.weight_Q).sum()
+        if batch.kept is None:
+            return {"loss": loss}
+        changed_K = relative_change(model(*batch.kept.tokens.arguments).float(), batch.kept)
+        changed = changed_K.mean() * batch.weight_Q.sum()
+        return {"loss": loss + self.settings.keep_weight * changed, "right": loss, "changed": changed}
 
     def floating_point_operations(self, batch: QueryBatch) -> float:
         return 6.0 * self.backbone_parameters * batch.token_count
@@ -229,6 +270,14 @@ class QueryTask:
         self._restored = int(state["round"]), found
         self.hits = state["hits"].numpy().copy()
         self.best.load_state(state)
+
+
+def relative_change(questions: QuestionStates, kept: KeptBatch) -> Tensor:
+    """Squared distance of each question's vectors from what they were, relative to their squared length."""
+    distance_K = (questions.start_BD - kept.start_KD).square().sum(-1) + (questions.end_BD - kept.end_KD).square().sum(
+        -1
+    )
+    return distance_K / (kept.start_KD.square().sum(-1) + kept.end_KD.square().sum(-1))
 
 
 def phrase_scores(questions: QuestionStates, start_QKD: Tensor, end_QKD: Tensor) -> Tensor:
