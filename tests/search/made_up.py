@@ -104,6 +104,7 @@ class MemorySegment:
     store: MemoryStore
     candidates: MemoryCandidates
     metadata_index: None = None
+    has_clusters: bool = False
 
     @property
     def vectors(self) -> int:

@@ -127,11 +127,11 @@ class PQCodec(Codec):
     def _first_values(self) -> NDArray[np.uint32]:
         return (VALUES * np.arange(len(self._byte_of))).astype(np.uint32)
 
-    def coarse_codes(self, components_NK: Floats, count: int) -> Bytes:
-        """The nearest values of four bits for the components of each of the first `count` bytes (N, count)."""
+    def coarse_codes(self, components_NK: Floats) -> Bytes:
+        """The nearest values of four bits for the components of each byte (N, F)."""
         ordered_NK = components_NK[:, self.codebooks.components_K]
-        codes_NC = np.empty((len(components_NK), count), dtype=np.uint8)
-        for byte, group in enumerate(self.codebooks.groups[:count]):
+        codes_NC = np.empty((len(components_NK), len(self.codebooks.sizes_F)), dtype=np.uint8)
+        for byte, group in enumerate(self.codebooks.groups):
             codes_NC[:, byte] = nearest_centroids(ordered_NK[:, group], self.coarse_centroids[group])
         return codes_NC
 

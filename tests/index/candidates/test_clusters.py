@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from densephrases.cores import limited_to
 from densephrases.errors import PhraseIndexError
 from densephrases.index.candidates import cluster_training as training
 from densephrases.index.candidates import coarse_lists
@@ -42,23 +43,30 @@ def test_each_vector_is_in_the_cluster_of_nearly_its_direction(store: VectorStor
     clusters = Clusters.trained(components, 60, pq)
     assert 40 <= len(clusters.centroids_LK) <= 60 + len(clusters.directions), "each branch has one at least"
     directions = training.Directions.of_means(clusters.centroids_LK, pq)
-    np.testing.assert_allclose(
-        directions.products(components[:9]),
-        store.decode(slice(0, 9))
-        @ (v := pq.mean_D + clusters.centroids_LK @ pq.reconstruction_KD).T
-        / np.linalg.norm(v, axis=1),
-        atol=1e-4,
-    )
-    nearest = directions.products(components).argmax(axis=1)
-    assert (clusters.nearest(components) == nearest).mean() > 0.9
+    means = pq.mean_D + clusters.centroids_LK @ pq.reconstruction_KD
+    products = store.decode(slice(None)) @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T
+    found, nearest = directions.nearest(training.extended(components), 3)
+    np.testing.assert_allclose(found, -np.sort(-products, axis=1)[:, :3], atol=1e-4)
+    assert (clusters.nearest(components) == nearest[:, 0]).mean() > 0.9
 
 
 def test_with_all_branches_near_the_nearest_is_found(store: VectorStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "_NEAR_BRANCHES", 100)
     pq, components = codec_of(store).product_quantizer, components_of(store, np.arange(500))
     clusters = Clusters.trained(components, 30, pq)
-    products = training.Directions.of_means(clusters.centroids_LK, pq).products(components)
+    means = pq.mean_D + clusters.centroids_LK @ pq.reconstruction_KD
+    products = store.decode(slice(0, 500)) @ (means / np.linalg.norm(means, axis=1, keepdims=True)).T
     np.testing.assert_allclose(products[np.arange(500), clusters.nearest(components)], products.max(axis=1), rtol=1e-5)
+
+
+def test_the_number_of_threads_makes_no_difference(store: VectorStore) -> None:
+    with limited_to(1):
+        expected = ClusteredRows.of_store(store)
+    with limited_to(5):
+        found = ClusteredRows.of_store(store)
+    assert np.array_equal(found.centroids_LK, expected.centroids_LK)
+    assert np.array_equal(found.list_N, expected.list_N)
+    assert np.array_equal(found.codes_NC, expected.codes_NC)
 
 
 @pytest.mark.parametrize("count", [1, 2, 7])

@@ -246,6 +246,7 @@ def test_the_loss_of_kept_questions(bench: Bench) -> None:
     lookup = Lookup(bench.index.folder, LookupSettings(max_words=6))
     tower = bench.tower()
     task = QueryTask(settings, AdaptedEncoder(bench.model.encoder(), tower), ASKED, [], lookup, lookup, KEPT)
+    task.prepare(torch.device("cpu"), 1, False)
     task.begin_epoch(0)
     (planned,) = task.plan(0)
     task.model.eval()

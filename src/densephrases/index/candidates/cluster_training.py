@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from densephrases.arrays import Bytes, Floats, Ints
 from densephrases.cores import cores, side_by_side
-from densephrases.index.candidates.coarse_lists import compared_codes, list_runs, packed
+from densephrases.index.candidates.coarse_lists import list_runs, packed
 from densephrases.index.files.mapped import release_pages
 from densephrases.index.vectors.store import VectorStore
 from densephrases.quantize.codebooks import ProductQuantizer
@@ -59,7 +59,7 @@ class ClusteredRows:
         clusters = Clusters.trained(components_of(store, np.sort(sampled)), count, codec.product_quantizer)
         centroids_LK = clusters.centroids_LK.astype(np.float16)
         list_N = np.empty(rows, dtype=np.uint16)
-        codes_NC = np.empty((rows, compared_codes(codec)), dtype=np.uint8)
+        codes_NC = np.empty((rows, len(codec.codebooks.sizes_F)), dtype=np.uint8)
         threads = cores()
 
         def assign(thread: int) -> None:
@@ -68,7 +68,7 @@ class ClusteredRows:
                 components_NK = components_of(store, np.arange(block.start, block.stop))
                 list_N[block] = clusters.nearest(components_NK)
                 beyond_NK = components_NK - centroids_LK[list_N[block]]
-                codes_NC[block] = codec.coarse_codes(beyond_NK, codes_NC.shape[1])
+                codes_NC[block] = codec.coarse_codes(beyond_NK)
 
         side_by_side(assign, range(threads))
         release_pages(store.records_N.values)
@@ -95,7 +95,7 @@ class Directions:
     def of_means(cls, centroids_LK: Floats, pq: ProductQuantizer) -> Self:
         vectors_LD = pq.mean_D + one_thread_product(centroids_LK, pq.reconstruction_KD)
         vectors_LD /= np.maximum(np.linalg.norm(vectors_LD, axis=1, keepdims=True), np.finfo(np.float32).tiny)
-        return cls(vectors_LD, pq)
+        return cls(np.asarray(vectors_LD, dtype=np.float32), pq)
 
     def __len__(self) -> int:
         return int(self._index.ntotal)

@@ -14,7 +14,6 @@ from densephrases.quantize.product import PQCodec
 Components = NDArray[np.integer[Any]]
 
 CODE_VALUES = 16  # of four bits
-_DIMENSIONS_PER_CODE = 12
 _PACKED_ROWS = 1 << 18
 _BLOCK = 32  # rows that faiss compares at once
 _QUERY_BY_QUERY = 11  # the order of the loops in faiss; its default, list by list, takes twice as long for one query
@@ -22,11 +21,6 @@ _HALF_BLOCK = np.array([0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15])  
 
 # Shape suffixes: N token vectors (rows), B queries, L lists of a query, K components, S components that are compared,
 # C codes of four bits, M components of a code, V values of a code, G rows with gaps.
-
-
-def compared_codes(codec: PQCodec) -> int:
-    """How many codes of a row are compared where these are on disk: all of them would be half as many bytes more."""
-    return min(-(-codec.dim // _DIMENSIONS_PER_CODE), len(codec.codebooks.sizes_F))
 
 
 class CoarseCodebooks:
@@ -44,12 +38,11 @@ class CoarseCodebooks:
         self._component_S = component_CM.ravel()
 
     @classmethod
-    def from_codec(cls, codec: PQCodec, count: int | None = None, extra_V: Floats | None = None) -> Self:
-        """Of the first `count` bytes, or of all; `extra_V` are the centroids of one more component after the last."""
+    def from_codec(cls, codec: PQCodec, extra_V: Floats | None = None) -> Self:
+        """`extra_V` are the centroids of one more component after the last."""
         codebooks = codec.codebooks
-        groups = codebooks.groups[:count]
-        components: list[Components] = [codebooks.components_K[group] for group in groups]
-        centroids = [codec.coarse_centroids[group] for group in groups]
+        components: list[Components] = [codebooks.components_K[group] for group in codebooks.groups]
+        centroids = [codec.coarse_centroids[group] for group in codebooks.groups]
         if extra_V is not None:
             components.append(np.array([len(codebooks.components_K)]))
             centroids.append(extra_V[None])

@@ -16,7 +16,14 @@ from densephrases.arrays import Bytes, Floats, Ints
 from densephrases.cores import cores, limited_to, side_by_side
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.candidates.base import CandidateIndex
-from densephrases.index.candidates.exact import ExactCandidates, best_of_rows, is_small, refuse_effort, rescored
+from densephrases.index.candidates.exact import (
+    ExactCandidates,
+    best_of_rows,
+    is_small,
+    no_candidates,
+    refuse_effort,
+    rescored,
+)
 from densephrases.index.candidates.ivf_file import read_inverted
 from densephrases.index.kinds import DEFAULT_EFFORT
 from densephrases.index.vectors.store import VectorStore
@@ -57,33 +64,36 @@ class IvfCandidates(CandidateIndex):
             return ExactCandidates(self.store).search(queries_BD, k, allowed, effort, oversample, check)
         if allowed is not None and is_small(count):
             return best_of_rows(self.store, queries_BD, oversample * k, np.flatnonzero(allowed), check)
-        parameters = self._parameters(effort, count, allowed)
         wanted = min(count, max(least_rescored(len(self.store)), int(k * rescored_share(effort))))
-        nearest_BK = self._nearest(queries_BD, wanted, parameters, check)
+        _, nearest_BK = self.nearest(queries_BD, wanted, self.parameters(effort, count, allowed), check)
         return rescored(self.store, queries_BD, nearest_BK, oversample * k, check)
 
-    def _nearest(self, queries_BD: Floats, wanted: int, parameters: Any, check: Check) -> Ints:
-        """Query by query: what faiss finds for one depends on how many there are, and none of its calls ends early."""
+    def nearest(self, queries_BD: Floats, wanted: int, parameters: Any, check: Check = go_on) -> tuple[Floats, Ints]:
+        """The best rows by coarse codes (B, wanted) and what they score by these, in any order; -1 where there is none.
+
+        Query by query: what faiss finds for one depends on how many there are, and none of its calls ends early.
+        """
         compared = len(queries_BD) * parameters.nprobe * len(self.store) // self.index.nlist
         threads = 1 if compared < _FEW_CODES else cores()
         share = -(-len(queries_BD) // threads) or 1
 
-        def nearest(first: int) -> Ints:
-            rows = np.empty((min(share, len(queries_BD) - first), wanted), dtype=np.int64)
+        scores_BK, rows_BK = no_candidates(len(queries_BD), wanted)
+
+        def compare(first: int) -> None:
             with limited_to(1):
-                for number in range(len(rows)):
+                for number in range(first, min(first + share, len(queries_BD))):
                     check()
-                    rows[number] = self._compared(queries_BD[first + number], wanted, parameters)
-            return rows
+                    scores_BK[number], rows_BK[number] = self._compared(queries_BD[number], wanted, parameters)
 
-        found = side_by_side(nearest, range(0, len(queries_BD), share))
-        return np.concatenate([np.zeros((0, wanted), dtype=np.int64), *found])
+        side_by_side(compare, range(0, len(queries_BD), share))
+        return scores_BK, rows_BK
 
-    def _compared(self, query_D: Floats, wanted: int, parameters: Any) -> Ints:
+    def _compared(self, query_D: Floats, wanted: int, parameters: Any) -> tuple[Floats, Ints]:
         contiguous_BD = np.ascontiguousarray(query_D[None], dtype=np.float32)
-        return np.asarray(self.index.search(contiguous_BD, wanted, params=parameters)[1][0])
+        scores_BK, rows_BK = self.index.search(contiguous_BD, wanted, params=parameters)
+        return scores_BK[0], rows_BK[0]
 
-    def _parameters(self, effort: float, count: int, allowed: NDArray[np.bool_] | None) -> Any:
+    def parameters(self, effort: float, count: int, allowed: NDArray[np.bool_] | None) -> Any:
         """A filter that allows a share of the rows multiplies the probed lists by its inverse."""
         wanted = self.probes * probed_lists(self.index.nlist, effort)
         probes = int(np.ceil(wanted * len(self.store) / count))

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from densephrases.arrays import Floats, Ints
 from densephrases.index.candidates.ivf import IvfCandidates
 from densephrases.index.candidates.passage_lists import PassageRanking, passage_lists
@@ -25,7 +23,8 @@ class PassageCandidates(IvfCandidates):
         self._lists = passage_lists(store)
         super().__init__(store, self._lists.index)
 
-    def _compared(self, query_D: Floats, wanted: int, parameters: Any) -> Ints:
+    def _compared(self, query_D: Floats, wanted: int, parameters: Any) -> tuple[Floats, Ints]:
         projected_BK = self._codec.project_queries(query_D[None])
         lists_BL, scores_BL = self._ranking.best(projected_BK, parameters.nprobe)
-        return np.asarray(self._lists.search(projected_BK, wanted, lists_BL, scores_BL, parameters)[1][0])
+        scores_BK, rows_BK = self._lists.search(projected_BK, wanted, lists_BL, scores_BL, parameters)
+        return scores_BK[0], rows_BK[0]

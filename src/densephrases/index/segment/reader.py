@@ -153,6 +153,10 @@ class Segment:
         centroids_P = CheckedArray.from_file(self.file(CENTROIDS_FILE), centroid_codec.row_type, self.passages)
         return VectorStore.with_centroids(records_N, codec, centroids_P, self.vector_edges)
 
+    @property
+    def has_clusters(self) -> bool:
+        return self.entry.candidates == "clusters"
+
     @BuiltOnce
     def candidates(self) -> CandidateIndex:
         return open_candidates(self.blob, self.entry.candidates, self.store)

@@ -47,17 +47,27 @@ class PassageCentroids:
 
         Queries are given as they are and as their codec projects them.
         """
-        mean_B = inner_products(queries_BD, self.codec.mean_D)
+        of_passages = self._of_passages(queries_BD, projected_BK)
 
         def scores(rows_N: Ints, query_N: Ints) -> Floats:
             passages_N = owners(self.edges_P, rows_N)
             changes_N = (passages_N[1:] != passages_N[:-1]) | (query_N[1:] != query_N[:-1])
             first_R = np.concatenate([[0], changes_N.nonzero()[0] + 1])[: len(rows_N)]
-            query_R = query_N[first_R]
-            scores_R = inner_products(self.components(passages_N[first_R]), projected_BK[query_R]) + mean_B[query_R]
+            scores_R = of_passages(passages_N[first_R], query_N[first_R])
             return np.asarray(scores_R.repeat(np.diff(first_R, append=len(rows_N))))
 
         return scores
+
+    def _of_passages(self, queries_BD: Floats, projected_BK: Floats) -> Callable[[Ints, Ints], Floats]:
+        """Inner products of some centroids with a query each; of centroids that are not kept decoded, by tables."""
+        decoded_PK = self._decoded
+        if decoded_PK is None:
+            by_tables = self.codec.pair_scorer(queries_BD, projected_BK)
+            return lambda passages_N, query_N: by_tables(self.records_P.take(passages_N), query_N)
+        mean_B = inner_products(queries_BD, self.codec.mean_D)
+        return lambda passages_N, query_N: (
+            inner_products(decoded_PK.take(passages_N, axis=0), projected_BK[query_N]) + mean_B[query_N]
+        )
 
     def _passages(self, rows_N: Ints) -> tuple[Ints, Ints]:
         """The passages of rows, each once, and which of them each row is of."""

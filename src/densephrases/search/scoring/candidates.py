@@ -8,6 +8,8 @@ import numpy as np
 from densephrases.arrays import Floats, Ints, Mask
 from densephrases.cores import side_by_side
 from densephrases.index.cancellation import Check, go_on
+from densephrases.index.candidates.clusters import ClusterCandidates
+from densephrases.index.candidates.together import search_together
 from densephrases.index.segment.reader import Segment
 from densephrases.search.scoring.identified import IdentifiedPassages
 from densephrases.search.scoring.lexical import QuestionTerms
@@ -106,13 +108,7 @@ class Proposals:
         check: Check = go_on,
     ) -> "Proposals":
         both_BD = np.concatenate([queries.start_BD, queries.end_BD])
-        oversample = 1 if terms is None else OVERSAMPLE
-
-        def propose(s: SearchableSegment) -> tuple[Floats, Ints]:
-            return s.segment.candidates.search(both_BD, min(count, s.rows), s.allowed_R, effort, oversample, check)
-
-        many = sum(each.rows for each in segments) >= _SIDE_BY_SIDE_ROWS
-        found = side_by_side(propose, segments) if many else list(map(propose, segments))
+        found = _searched(segments, both_BD, count, effort, 1 if terms is None else OVERSAMPLE, check)
         empty = len(both_BD), 0
         rows_BK = np.concatenate([np.zeros(empty, np.int64), *(rows for _, rows in found)], axis=1)
         scores_BK = np.concatenate([np.zeros(empty, np.float32), *(scores for scores, _ in found)], axis=1)
@@ -166,6 +162,40 @@ class Proposals:
         """Marks the questions with fewer than `count` candidates."""
         full_B = chosen_BK.sum(axis=1) == count
         return np.asarray(~(full_B[: self.questions] & full_B[self.questions :]))
+
+
+def _searched(
+    segments: Sequence[SearchableSegment],
+    queries_BD: Floats,
+    count: int,
+    effort: float,
+    oversample: int,
+    check: Check,
+) -> list[tuple[Floats, Ints]]:
+    """Scores and rows that each segment proposes. Segments with clusters are searched as one."""
+
+    def propose(each: SearchableSegment) -> tuple[Floats, Ints]:
+        found = each.segment.candidates
+        return found.search(queries_BD, min(count, each.rows), each.allowed_R, effort, oversample, check)
+
+    clustered = _clustered(segments) if effort < 1 else {}
+    others = [number for number in range(len(segments)) if number not in clustered]
+    many = sum(segments[number].rows for number in others) >= _SIDE_BY_SIDE_ROWS
+    proposed = (side_by_side if many else map)(propose, [segments[number] for number in others])
+    found = dict(zip(others, proposed, strict=True))
+    if clustered:
+        together = search_together(list(clustered.values()), queries_BD, count, effort, oversample, check)
+        found |= dict(zip(clustered, together, strict=True))
+    return [found[number] for number in range(len(segments))]
+
+
+def _clustered(segments: Sequence[SearchableSegment]) -> dict[int, ClusterCandidates]:
+    """Of segments with clusters that are searched whole, by their numbers, if there are several."""
+    numbers = [n for n, each in enumerate(segments) if each.allowed_R is None and each.segment.has_clusters]
+    if len(numbers) < 2:
+        return {}
+    opened = side_by_side(lambda number: segments[number].segment.candidates, numbers)
+    return {n: each for n, each in zip(numbers, opened, strict=True) if isinstance(each, ClusterCandidates)}
 
 
 def row_keys(segment_N: Ints, row_N: Ints) -> Ints:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from densephrases.data.questions import OpenQuestion
 from densephrases.errors import ConfigError
+from densephrases.model.encoder import QuestionVectors
 from densephrases.model.tokenizer import Ids
 from densephrases.nn.backbone import backbone_parameters
 from densephrases.nn.question_tower import AdaptedEncoder, QuestionTower
@@ -122,7 +123,7 @@ class QueryTask:
         self.model: QuestionTower = encoder.tower
         self.ids, self.dev_ids = (self.model.tokens.questions([each.text for each in of]) for of in (asked, dev))
         self.kept_ids = self.model.tokens.questions([each.text for each in keep])
-        self.kept_vectors = encoder.encode_tokenized_questions(self.kept_ids)  # of the untrained query encoder
+        self.kept_vectors: QuestionVectors | None = None  # of the untrained query encoder
         self.backbone_parameters = len(self.model.backbones) * backbone_parameters(self.model.question_start)
         self.rounds_per_epoch = -(-len(self._epoch_plan(0)) // settings.refresh_every)
         self.hits = np.zeros(settings.loop.epochs, dtype=np.int64)
@@ -148,6 +149,8 @@ class QueryTask:
         return Coverage(len(self.asked), tuple(self.hits.tolist()))
 
     def prepare(self, device: torch.device, world: int, fixed_shapes: bool) -> None:
+        if self.kept_ids and self.settings.keep_weight:
+            self.kept_vectors = self.encoder.encode_tokenized_questions(self.kept_ids)
         if fixed_shapes:
             self._rows_per_batch = max(
                 len(b) for epoch in range(self.settings.loop.epochs) for b in self._epoch_plan(epoch)
@@ -216,19 +219,21 @@ class QueryTask:
             right_QK=torch.from_numpy(right_QK),
             weight_Q=(torch.arange(len(rows)) < len(own)).float(),
             token_count=sum(len(self.ids[number]) for number in own),
-            kept=self._kept(planned, rank, world) if self.kept_ids and self.settings.keep_weight else None,
+            kept=self._kept(self.kept_vectors, planned, rank, world),
         )
 
-    def _kept(self, planned: Sequence[int], rank: int, world: int) -> KeptBatch:
-        """As many kept questions as a batch has others, drawn anew for each."""
+    def _kept(self, vectors: QuestionVectors | None, planned: Sequence[int], rank: int, world: int) -> KeptBatch | None:
+        """As many questions to keep as a batch has others, drawn anew for each."""
         assert self._rows is not None
+        if vectors is None:
+            return None
         rng = np.random.default_rng((self.settings.loop.seed, self._rows[0], planned[0], rank))
         chosen = rng.integers(len(self.kept_ids), size=-(-self.settings.batch_size // world))
         ids = [self.kept_ids[number] for number in chosen]
         return KeptBatch(
             inputs(ids, [np.zeros_like(row) for row in ids], self.model.tokens.pad_id, self._tokens_multiple),
-            torch.from_numpy(self.kept_vectors.start_BD[chosen]),
-            torch.from_numpy(self.kept_vectors.end_BD[chosen]),
+            torch.from_numpy(vectors.start_BD[chosen]),
+            torch.from_numpy(vectors.end_BD[chosen]),
         )
 
     def losses(self, model: nn.Module, batch: QueryBatch) -> dict[str, Tensor]:
