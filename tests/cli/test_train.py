@@ -151,6 +151,33 @@ def test_queries_begin_with_the_model_of_the_index(
     assert not (tmp_path / "other" / "config.json").exists()
 
 
+def test_queries_cannot_share_a_backbone_that_they_do_not_have(
+    densephrases: Command, index: Path, exported: Path, question_file: Path, tmp_path: Path
+) -> None:
+    command = [
+        "train",
+        "queries",
+        "--index",
+        index,
+        "--data",
+        question_file,
+        "--model",
+        exported,
+        "--rank",
+        16,
+        "--cpu",
+    ]
+    for more, sentence in (
+        (["--keep", question_file], "questions of this model have a backbone of their own"),
+        (["--task", "trex"], "cannot be learned with --rank"),
+        (["--keep", tmp_path / "nothing"], "nothing' does not exist"),
+    ):
+        refused = densephrases(*command, "--out", tmp_path / "new", *more)
+        assert refused.code == 2
+        assert sentence in refused.err.replace("\n", " ")
+    assert not (tmp_path / "new" / "config.json").exists()
+
+
 def test_the_average_of_two_models(densephrases: Command, exported: Path, tmp_path: Path) -> None:
     result = densephrases("train", "average", exported, exported, "--out", tmp_path / "average")
     assert result.code == 0, result.err

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -237,3 +238,51 @@ def test_without_torch_the_extra_is_named(index_folder: Path) -> None:
 def test_one_answer_or_several() -> None:
     assert open_questions(["q"], [["a", "b"]]) == [OpenQuestion("1", "q", ("a", "b"))]
     assert open_questions(["q", "r"], ["a", "b"])[1] == OpenQuestion("2", "r", ("b",))
+
+
+def test_fit_beside_the_shared_backbone(index_folder: Path, model: Path, tmp_path: Path) -> None:
+    """Fitted twice, saved, and opened again; the model grows by its matrices alone."""
+    index = PhraseIndex.open(index_folder, load(model))
+    settings = QUICK | {"epochs": 6, "learning_rate": 1e-2, "hold_out": 0.0}
+    for _ in range(2):
+        adapted = index.fit(QUESTIONS, ANSWERS, **settings, rank=16)
+    adapted.save(tmp_path / "new")
+    again = PhraseIndex.open(index_folder, load(tmp_path / "new"))
+    found = [answers[0].text for answers in index.search(QUESTIONS, 1)]
+    same = [answers[0].text for answers in again.search(QUESTIONS, 1)]
+    assert np.mean([a == b for a, b in zip(found, same, strict=True)]) > 0.8, "but for int8"
+    assert ModelConfig.load(tmp_path / "new").share
+    with pytest.raises(ConfigError, match="a backbone of their own"):
+        PhraseIndex.open(index_folder, _separate(index_folder, tmp_path)).fit(QUESTIONS, ANSWERS, **settings, rank=16)
+
+
+def test_questions_beside_the_shared_backbone_from_files(
+    index_folder: Path, model: Path, data: Path, tmp_path: Path
+) -> None:
+    recipe = QueryRecipe(
+        index=index_folder,
+        model=model,
+        train=(data,),
+        dev=data,
+        keep=(data,),
+        keep_limit=3,
+        rank=16,
+        layers=1,
+        top_k=30,
+        batch_size=4,
+        processes=1,
+        loop=LoopConfig(epochs=12, learning_rate=1e-2, checkpoint_every=None, evaluate_every=1),
+    )
+    outcome = train_queries(recipe, tmp_path / "new", tmp_path / "run", cpu=True)
+    assert outcome.scores["exact_match"] > outcome.scores["exact_match_before"]
+    config = ModelConfig.load(tmp_path / "new")
+    assert (config.share, config.question_rank, config.question_layers) == (True, 16, 1)
+    assert config.fingerprint == ModelConfig.load(model).fingerprint
+    with pytest.raises(ConfigError, match="task='trex' cannot be learned with rank"):
+        train_queries(replace(recipe, task="trex"), tmp_path / "new", tmp_path / "run", cpu=True)
+
+
+def _separate(index_folder: Path, tmp_path: Path) -> Any:
+    index = PhraseIndex.open(index_folder)
+    index.fit(QUESTIONS, ANSWERS, **QUICK | {"epochs": 1, "hold_out": 0.0}).save(tmp_path / "separate")
+    return load(tmp_path / "separate")

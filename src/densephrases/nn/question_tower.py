@@ -71,7 +71,7 @@ class QuestionTower(QuestionEncoding):
 
     def copy(self) -> Self:
         """The same weights in freshly built modules on the CPU."""
-        made = type(self)(self.config, self.tokens)
+        made = type(self)(self.whole_config, self.tokens)
         made.load_state_dict(self.state_dict())
         return made
 

@@ -34,6 +34,8 @@ class FitSettings:
         learning_rate: A small model learns faster with 1e-4.
         batch_size: Questions per step.
         top_k: Results that compete for each question.
+        rank: Train matrices of this rank beside the backbone that questions share with passages, so that a saved model
+            hardly grows; 0 trains a backbone of their own.
         seed: Determines the order of questions.
         cpu: Whether to use the CPU even if there is a GPU.
         hold_out: Share of the questions that select the best epoch, if no others are given for that.
@@ -44,6 +46,7 @@ class FitSettings:
     learning_rate: float = 3e-5
     batch_size: int = 12
     top_k: int = 100
+    rank: int = 0
     seed: int = 42
     cpu: bool = False
     hold_out: float = 0.2
@@ -77,6 +80,7 @@ def adapt(
     query_settings = QuerySettings(
         target=settings.target,
         top_k=settings.top_k,
+        rank=settings.rank,
         batch_size=settings.batch_size,
         processes=1,
         hold_out=settings.hold_out,
@@ -94,7 +98,7 @@ def adapt(
 def _base_and_tower(encoder: Encoder) -> tuple[Encoder, QuestionTower]:
     """The encoder of passages, and a copy of the query encoder to train."""
     if isinstance(encoder, AdaptedEncoder):
-        base, tower = encoder.base, QuestionTower(encoder.config, encoder.tokens)
+        base, tower = encoder.base, QuestionTower(encoder.tower.whole_config, encoder.tokens)
         tower.load_state_dict(encoder.tower.state_dict())
     elif isinstance(encoder, OnnxEncoder):
         base, tower = encoder, restore_questions(encoder)
