@@ -143,13 +143,12 @@ def list_numbers(stored: Bytes, rows: int, lists: int) -> Lists | None:
 
 def _fill(lists: Any, sizes_L: NDArray[np.int64], row_N: NDArray[np.int64], codes: Bytes) -> None:
     """Give faiss the rows of all lists and their codes, neither of which it checks."""
-    row_edges = np.cumsum(sizes_L)
-    code_edges = np.cumsum(_code_bytes(lists, sizes_L))
+    row_edges = np.cumsum([0, *sizes_L]).tolist()
+    code_edges = np.cumsum([0, *_code_bytes(lists, sizes_L)]).tolist()
     for number, size in enumerate(sizes_L.tolist()):
-        lists.resize(number, size)
-        _rows(lists, number)[:] = row_N[row_edges[number] - size : row_edges[number]]
-        held = _codes(lists, number)
-        held[:] = codes[code_edges[number] - len(held) : code_edges[number]]
+        if size:  # in one call, as other threads wait for Python's lock to read other segments
+            rows, held = row_N[row_edges[number] :], codes[code_edges[number] :]
+            lists.add_entries(number, size, faiss.swig_ptr(rows), faiss.swig_ptr(held))
 
 
 def _rows(lists: Any, number: int) -> NDArray[np.int64]:
