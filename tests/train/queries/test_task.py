@@ -337,6 +337,7 @@ def test_what_cannot_be_learned_is_said(bench: Bench, tmp_path: Path, tiny_base:
         {"batch_size": 0},
         {"refresh_every": 0},
         {"rank": -1},
+        {"layers": 0},
         {"keep_weight": -1.0},
     ):
         with pytest.raises(ConfigError, match=f"{next(iter(setting))}="):

@@ -27,7 +27,7 @@ def queries(
     ] = None,
     rank: Annotated[
         int,
-        typer.Option(help="Train matrices of this rank beside the shared backbone [default: a backbone of their own]."),
+        typer.Option(help="Train matrices of this rank beside the shared backbone; 0: a backbone of its own."),
     ] = 0,
     target: Annotated[Target, typer.Option(help="What has to be retrieved.")] = "phrase",
     top_k: Annotated[int, typer.Option(help="Retrieved results per question that enter the loss.")] = 100,

@@ -72,11 +72,11 @@ class QuerySettings:
     def __post_init__(self) -> None:
         if self.target not in MEASURES:
             raise ConfigError(f"target={self.target!r} is unknown; expected one of {', '.join(MEASURES)}.")
-        for name, least in (("top_k", 2), ("batch_size", 1), ("refresh_every", 1)):
+        for name, least in (("top_k", 2), ("batch_size", 1), ("refresh_every", 1), ("rank", 0)):
             if getattr(self, name) < least:
                 raise ConfigError(f"{name}={getattr(self, name)} is too small; expected at least {least}.")
-        if self.rank < 0 or (self.layers is not None and self.layers < 1):
-            raise ConfigError(f"rank={self.rank} and layers={self.layers} are too small; expected at least 0 and 1.")
+        if self.layers is not None and self.layers < 1:
+            raise ConfigError(f"layers={self.layers} is too small; expected at least 1, or none for all.")
         if not self.keep_weight >= 0:
             raise ConfigError(f"keep_weight={self.keep_weight} is no weight; expected at least 0.")
 
