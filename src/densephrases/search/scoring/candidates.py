@@ -8,8 +8,8 @@ import numpy as np
 from densephrases.arrays import Floats, Ints, Mask
 from densephrases.cores import side_by_side
 from densephrases.index.cancellation import Check, go_on
+from densephrases.index.candidates.across_segments import search_across
 from densephrases.index.candidates.clusters import ClusterCandidates
-from densephrases.index.candidates.together import search_together
 from densephrases.index.segment.reader import Segment
 from densephrases.search.scoring.identified import IdentifiedPassages
 from densephrases.search.scoring.lexical import QuestionTerms
@@ -184,7 +184,7 @@ def _searched(
     proposed = (side_by_side if many else map)(propose, [segments[number] for number in others])
     found = dict(zip(others, proposed, strict=True))
     if clustered:
-        together = search_together(list(clustered.values()), queries_BD, count, effort, oversample, check)
+        together = search_across(list(clustered.values()), queries_BD, count, effort, oversample, check)
         found |= dict(zip(clustered, together, strict=True))
     return [found[number] for number in range(len(segments))]
 

@@ -279,10 +279,12 @@ class QueryTask:
 
 def relative_change(questions: QuestionStates, kept: KeptBatch) -> Tensor:
     """Squared distance of each question's vectors from what they were, relative to their squared length."""
-    distance_K = (questions.start_BD - kept.start_KD).square().sum(-1) + (questions.end_BD - kept.end_KD).square().sum(
-        -1
-    )
-    return distance_K / (kept.start_KD.square().sum(-1) + kept.end_KD.square().sum(-1))
+    moved_K = squared_length(questions.start_BD - kept.start_KD) + squared_length(questions.end_BD - kept.end_KD)
+    return moved_K / (squared_length(kept.start_KD) + squared_length(kept.end_KD))
+
+
+def squared_length(vectors_KD: Tensor) -> Tensor:
+    return vectors_KD.square().sum(-1)
 
 
 def phrase_scores(questions: QuestionStates, start_QKD: Tensor, end_QKD: Tensor) -> Tensor:

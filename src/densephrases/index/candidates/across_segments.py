@@ -18,7 +18,7 @@ from densephrases.index.candidates.ivf import least_rescored, rescored_share
 # Shape suffixes: B queries, K candidates of a query, D vector size.
 
 
-def search_together(
+def search_across(
     several: Sequence[ClusterCandidates],
     queries_BD: Floats,
     k: int,
