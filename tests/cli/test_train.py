@@ -169,7 +169,7 @@ def test_queries_cannot_share_a_backbone_that_they_do_not_have(
     ]
     for more, sentence in (
         (["--keep", question_file], "questions of this model have a backbone of their own"),
-        (["--task", "trex"], "cannot be learned with --rank"),
+        (["--task", "trex"], "cannot be learned with rank"),
         (["--keep", tmp_path / "nothing"], "nothing' does not exist"),
     ):
         refused = densephrases(*command, "--out", tmp_path / "new", *more)
