@@ -99,10 +99,11 @@ def save_adapted(tower: QuestionTower, source: Path, out: Path, task: str | None
             write_checksums(out)
         if (out / WEIGHTS_FILE).is_file():
             tower.save(place)
-    if tower.shares_backbone:
-        export_shared_questions(with_questions(read_model(source), tower), source, out)
-    elif exported_precisions(source if task is None else out):
-        export_questions(tower, place)
+    if exported_precisions(source if task is None else out):
+        if tower.shares_backbone:
+            export_shared_questions(with_questions(read_model(source), tower), source, out)
+        else:
+            export_questions(tower, place)
     if card:
         replace_file(place / CARD_FILE, card)
     tower.whole_config.save(place)  # last: its presence means the tower is complete

@@ -78,3 +78,8 @@ def test_a_check_ends_it(several: list[ClusterCandidates], queries: Floats) -> N
 
     with pytest.raises(ConfigError, match="enough"):
         search_across(several, queries, 5, DEFAULT_EFFORT, check=stop)
+
+
+def test_an_impossible_effort_is_refused(several: list[ClusterCandidates], queries: Floats) -> None:
+    with pytest.raises(ConfigError, match="effort=-0.5 is not a number from 0"):
+        search_across(several, queries, 5, -0.5)

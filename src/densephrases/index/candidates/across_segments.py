@@ -1,7 +1,6 @@
 """Clusters of several segments searched as those of one.
 
-Their coarse scores can be compared. So only rows that are among the best of all segments are scored again, which takes
-longer than the coarse search of them all.
+Their coarse scores can be compared. So only rows that are among the best of all segments are scored again.
 """
 
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from densephrases.arrays import Floats, Ints
 from densephrases.cores import side_by_side
 from densephrases.index.cancellation import Check, go_on
 from densephrases.index.candidates.clusters import ClusterCandidates
-from densephrases.index.candidates.exact import rescored
+from densephrases.index.candidates.exact import least_of_best, refuse_effort, rescored
 from densephrases.index.candidates.ivf import least_rescored, rescored_share
 
 # Shape suffixes: B queries, K candidates of a query, D vector size.
@@ -27,6 +26,7 @@ def search_across(
     check: Check = go_on,
 ) -> list[tuple[Floats, Ints]]:
     """For each segment scores and rows of at most oversample * k candidates, as `CandidateIndex.search` gives them."""
+    refuse_effort(effort)
     total = sum(len(each.store) for each in several)
     wanted = max(least_rescored(total), int(k * rescored_share(effort)))
 
@@ -35,25 +35,11 @@ def search_across(
         return each.nearest(queries_BD, min(wanted, rows), each.parameters(effort, rows, None), check)
 
     compared = side_by_side(compare, several)
-    least_B1 = _least(np.concatenate([scores_BK for scores_BK, _ in compared], axis=1), wanted)
+    least_B = least_of_best(np.concatenate([scores_BK for scores_BK, _ in compared], axis=1), wanted)
 
     def score(number: int) -> tuple[Floats, Ints]:
         scores_BK, rows_BK = compared[number]
-        best_BK = _gathered(np.where(scores_BK >= least_B1, rows_BK, -1))
+        best_BK = np.where(scores_BK >= least_B[:, None], rows_BK, -1)
         return rescored(several[number].store, queries_BD, best_BK, oversample * k, check)
 
     return side_by_side(score, range(len(several)))
-
-
-def _least(scores_BK: Floats, count: int) -> Floats:
-    """The lowest of the `count` best scores of each query (B, 1)."""
-    if count >= scores_BK.shape[1]:
-        return np.full((len(scores_BK), 1), -np.inf, dtype=np.float32)
-    return np.asarray(np.partition(scores_BK, -count, axis=1)[:, -count, None])
-
-
-def _gathered(rows_BK: Ints) -> Ints:
-    """Without columns that are -1 for all queries, after rows were sorted."""
-    rows_BK = np.sort(rows_BK, axis=1)
-    most = int(np.count_nonzero(rows_BK >= 0, axis=1).max(initial=0))
-    return rows_BK[:, rows_BK.shape[1] - most :]

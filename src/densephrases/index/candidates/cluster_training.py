@@ -102,8 +102,8 @@ class Directions:
 
     def nearest(self, vectors_NE: Floats, count: int = 1) -> tuple[Floats, Ints]:
         """The largest products of each vector, and with which directions they are (N, count)."""
-        products_NC, nearest_NC = self._index.search(vectors_NE, count)
-        return products_NC, nearest_NC
+        found: tuple[Floats, Ints] = self._index.search(vectors_NE, count)
+        return found
 
 
 def extended(components_NK: Floats) -> Floats:

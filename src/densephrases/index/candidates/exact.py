@@ -103,6 +103,8 @@ def rescored(
 ) -> tuple[Floats, Ints]:
     """The k best of each query's own rows, of which those below 0 are none; the lower row first if scores are equal."""
     rows_BK = np.sort(rows_BK, axis=1)  # rows of a passage become neighbours
+    most = int(np.count_nonzero(rows_BK >= 0, axis=1).max(initial=0))
+    rows_BK = rows_BK[:, rows_BK.shape[1] - most :]
     known_BK = rows_BK >= 0
     edges_B = np.concatenate([[0], known_BK.sum(axis=1).cumsum()])
     scores_BK, _ = no_candidates(*rows_BK.shape)
@@ -122,19 +124,19 @@ def _near_best(
     best: tuple[Floats, Ints], scores_BN: Floats, rows_N: Ints, k: int, slack_B: Floats
 ) -> tuple[Floats, Ints]:
     """The k best of both and all that are worse than the last of them by at most the slack, in any order."""
-    least_B = _least(best[0], k, slack_B)
+    least_B = least_of_best(best[0], k, slack_B)
     if (least_B == _LOWEST).any():
-        least_B = np.maximum(least_B, _least(scores_BN, k, slack_B))
+        least_B = np.maximum(least_B, least_of_best(scores_BN, k, slack_B))
     rows_BN = np.broadcast_to(rows_N, scores_BN.shape)
     scores_BK, rows_BK = _joined(best, _kept(scores_BN, rows_BN, least_B))
-    return _kept(scores_BK, rows_BK, _least(scores_BK, k, slack_B))
+    return _kept(scores_BK, rows_BK, least_of_best(scores_BK, k, slack_B))
 
 
 def _joined(some: tuple[Floats, Ints], others: tuple[Floats, Ints]) -> tuple[Floats, Ints]:
     return np.concatenate([some[0], others[0]], axis=1), np.concatenate([some[1], others[1]], axis=1)
 
 
-def _least(scores_BN: Floats, k: int, slack_B: Floats) -> Floats:
+def least_of_best(scores_BN: Floats, k: int, slack_B: Floats | float = 0.0) -> Floats:
     """The k-th best score of each query minus its slack, or the lowest number, which is above that of no candidate."""
     if not 0 < k <= scores_BN.shape[1]:
         return np.full(len(scores_BN), _LOWEST if k else np.inf, dtype=np.float32)

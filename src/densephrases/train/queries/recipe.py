@@ -34,7 +34,7 @@ class QueryRecipe(QuerySettings):
         dev: File of questions that select the best epoch; None holds out some of the others.
         task: Name under which the model folder keeps the query encoder; None makes it the default of a new folder.
         keep: Files of questions whose vectors shall stay as they are.
-        keep_limit: At most so many of them, a random sample.
+        keep_limit: Keep a random sample of this size; None keeps all of them.
         limit: Train on a random sample of this size; None takes all questions.
         dev_limit: The same for `dev`.
     """

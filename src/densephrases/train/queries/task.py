@@ -219,13 +219,13 @@ class QueryTask:
             right_QK=torch.from_numpy(right_QK),
             weight_Q=(torch.arange(len(rows)) < len(own)).float(),
             token_count=sum(len(self.ids[number]) for number in own),
-            kept=self._kept(self.kept_vectors, planned, rank, world),
+            kept=self._kept(planned, rank, world),
         )
 
-    def _kept(self, vectors: QuestionVectors | None, planned: Sequence[int], rank: int, world: int) -> KeptBatch | None:
+    def _kept(self, planned: Sequence[int], rank: int, world: int) -> KeptBatch | None:
         """As many questions to keep as a batch has others, drawn anew for each."""
         assert self._rows is not None
-        if vectors is None:
+        if (vectors := self.kept_vectors) is None:
             return None
         rng = np.random.default_rng((self.settings.loop.seed, self._rows[0], planned[0], rank))
         chosen = rng.integers(len(self.kept_ids), size=-(-self.settings.batch_size // world))
