@@ -97,8 +97,8 @@ def low_rank_tower(folder: Path) -> QuestionTower:
     tower.learn_beside(16, layers=1)
     with torch.no_grad():
         tower.start_head.weight.mul_(1.2)
-        for number, weight in enumerate(tower.question_matrices.up.parameters()):
-            torch.nn.init.normal_(weight, std=0.05, generator=torch.Generator().manual_seed(number))
+        for number, weight in enumerate(tower.question_matrices.parameters()):
+            torch.nn.init.normal_(weight, std=0.15, generator=torch.Generator().manual_seed(number))
     return tower
 
 

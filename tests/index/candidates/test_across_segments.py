@@ -81,5 +81,5 @@ def test_a_check_ends_it(several: list[ClusterCandidates], queries: Floats) -> N
 
 
 def test_an_impossible_effort_is_refused(several: list[ClusterCandidates], queries: Floats) -> None:
-    with pytest.raises(ConfigError, match="effort=-0.5 is not a number from 0"):
+    with pytest.raises(ConfigError, match=r"effort=-0\.5 is not a number from 0"):
         search_across(several, queries, 5, -0.5)
